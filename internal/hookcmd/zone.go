@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"plimsoll/internal/harness"
 	"plimsoll/internal/settings"
 	"plimsoll/internal/snapshot"
-	"plimsoll/internal/statusline"
 	"plimsoll/internal/zone"
 )
 
@@ -96,6 +94,8 @@ func explainState(w io.Writer, session string, st snapshot.State, why string) {
 	fmt.Fprintf(w, "session %s is in the %s zone\n", harness.Label(session), st.Word)
 	if st.Word == zone.Unknown {
 		fmt.Fprintf(w, "  because   %s\n", why)
+	} else {
+		fmt.Fprintf(w, "  because   %s\n", st.Because(st.Bands))
 	}
 	if !st.CapturedAt.IsZero() {
 		fmt.Fprintf(w, "  snapshot  %s old, written %s\n", st.Age, st.CapturedAt.Format(snapshot.TimeFormat))
@@ -110,7 +110,7 @@ func explainState(w io.Writer, session string, st snapshot.State, why string) {
 	fmt.Fprintf(w, "  bands     percent: smart up to %v, acceptable up to %v (%s)\n", st.Bands.Percent.SmartMax, st.Bands.Percent.AcceptableMax, st.Bands.PercentOrigin)
 	for _, row := range st.Bands.Tokens {
 		fmt.Fprintf(w, "            tokens in a window of %s or more: smart up to %s, acceptable up to %s (%s)\n",
-			statusline.Tokens(row.Class), statusline.Tokens(row.SmartMax), statusline.Tokens(row.AcceptableMax), st.Bands.TokensOrigin)
+			zone.FormatTokens(row.Class), zone.FormatTokens(row.SmartMax), zone.FormatTokens(row.AcceptableMax), st.Bands.TokensOrigin)
 	}
 }
 
@@ -126,10 +126,5 @@ func explainTokens(st snapshot.State) string {
 	if t.WhyNot != "" {
 		return "not computable: " + t.WhyNot
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s tokens: %s", statusline.Tokens(t.Occupancy()), statusline.Tokens(t.Window), t.Word)
-	if t.Word == st.Word && st.Percent.Word.Rank() < t.Word.Rank() {
-		b.WriteString(", the worse of the two")
-	}
-	return b.String()
+	return fmt.Sprintf("%s of %s tokens: %s", zone.FormatTokens(t.Occupancy()), zone.FormatTokens(t.Window), t.Word)
 }

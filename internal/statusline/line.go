@@ -89,7 +89,7 @@ func segments(root, window rawjson.Value, reading zone.Reading, compacted bool, 
 	} else {
 		s = append(s, segment{head, ""})
 		if t := reading.Tokens; t.Window > 0 && t.Occupancy() > 0 {
-			s = append(s, segment{Tokens(t.Occupancy()) + "/" + Tokens(t.Window), ""})
+			s = append(s, segment{zone.FormatTokens(t.Occupancy()) + "/" + zone.FormatTokens(t.Window), ""})
 		}
 		s = append(s, word)
 	}
@@ -117,17 +117,6 @@ func wordColour(w zone.Word) string {
 		return red
 	}
 	return dim
-}
-
-// Tokens is a token count for people: 15075 is 15.1k, 200000 is 200k, 1000000 is 1M.
-func Tokens(n float64) string {
-	switch {
-	case n >= 999_950:
-		return strconv.FormatFloat(math.Round(n/1e5)/10, 'f', -1, 64) + "M"
-	case n >= 1000:
-		return strconv.FormatFloat(math.Round(n/100)/10, 'f', -1, 64) + "k"
-	}
-	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
 // fit joins the segments that fit into the width, dropping from the end; the first is cut when it alone is too wide.

@@ -71,7 +71,7 @@ type Reading struct {
 // Reasons for an unknown word that the figures alone give.
 const (
 	NoFigures     = "the payload carries no context_window"
-	NotMeasured   = "nothing measured: no response yet, or none since /compact"
+	NotMeasured   = "no response since the start or /compact"
 	NoShapeStands = "neither the percent nor the token shape can be computed"
 )
 
