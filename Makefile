@@ -1,0 +1,23 @@
+.PHONY: build test race bench speed ci picture
+
+build: ## both binaries, into bin/
+	go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/...
+
+test: ## the offline suite
+	go test ./...
+
+race:
+	go test -race ./...
+
+bench: ## time the hook binary's paths beside well-known programs; prints ratios
+	go run ./bench
+
+speed: ## the same, into docs/speed.md
+	go run ./bench -o docs/speed.md
+
+ci: ## what has to pass before a change lands
+	bash .ci/run
+
+picture: ## the picture of the demo in the README; freeze draws a terminal's output as SVG
+	go run github.com/charmbracelet/freeze@v0.2.2 --execute "go run ./cmd/plimsoll demo" -o docs/img/demo.svg \
+	  --font.family "ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace" --font.size 13 --padding 16
