@@ -13,8 +13,10 @@ type Env func(name string) (value string, ok bool)
 
 // Get returns a variable's value, "" when it is not set.
 func (e Env) Get(name string) string {
-	v, _ := e(name)
-	return v
+	if v, ok := e(name); ok {
+		return v
+	}
+	return ""
 }
 
 // Home is the home directory, or "" when there is none to be had. A relative one is none: state must never land in
