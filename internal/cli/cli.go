@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/config"
@@ -87,6 +88,7 @@ calls that would load a session past its line.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
 		demoCommand(p),
+		setupCommand(p),
 		passThrough(p, "zone SESSION [--json|--explain]", "Print a session's zone: smart, acceptable, dumb or unknown", hookcmd.Zone),
 		cacheCauseCommand(p),
 		passThrough(p, "hook", "Answer a hook event on standard input (what settings wire as plimsoll-hook)", hookcmd.Hook),
@@ -124,9 +126,7 @@ func passThrough(p Process, use, short string, run func(hookcmd.Process) int) *c
 // terminal tells whether w is a terminal that a person looks at.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && isTerminal(f)
 }
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(f.Fd()) }
