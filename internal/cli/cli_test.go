@@ -7,12 +7,20 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"plimsoll/internal/hookcmd"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"plimsoll": func() {
 			os.Exit(Main(Process{
+				Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv, Now: time.Now,
+			}))
+		},
+		// Setup wires the hook binary that it finds on PATH.
+		"plimsoll-hook": func() {
+			os.Exit(hookcmd.Main(hookcmd.Process{
 				Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv, Now: time.Now,
 			}))
 		},
