@@ -69,6 +69,7 @@ func TestBadUserFileIsAsGoodAsNone(t *testing.T) {
 		`{"kb":{"agent_types":"A"}}`:     "kb.agent_types",
 		`{"kb":{"agent_types":["A",1]}}`: "kb.agent_types",
 		`{"kb":{"marker":" "}}`:          "kb.marker",
+		`{"kb":{"marker":"two\nlines"}}`: "kb.marker",
 	} {
 		c := load(t, file, nil)
 		if len(c.Problems) != 1 || !strings.Contains(c.Problems[0], problem) {

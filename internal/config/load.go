@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/harness"
 	"plimsoll/internal/rawjson"
 	"plimsoll/internal/statefile"
 )
@@ -173,7 +174,7 @@ func (c *Config) userFile(path string) {
 		},
 		"kb": func(v rawjson.Value) {
 			keys := f.kb(&c.KB)
-			keys["marker"] = f.text("kb.marker", &c.KB.Marker)
+			keys["marker"] = f.label("kb.marker", &c.KB.Marker)
 			f.members(v, "kb.", keys)
 		},
 	})
@@ -331,13 +332,14 @@ func (f file) word(key string, dst *Value[string], words ...string) func(rawjson
 	}
 }
 
-func (f file) text(key string, dst *Value[string]) func(rawjson.Value) {
+// label takes a text that can be shown to a model as it is.
+func (f file) label(key string, dst *Value[string]) func(rawjson.Value) {
 	return func(v rawjson.Value) {
-		if s, ok := v.Text(); ok && strings.TrimSpace(s) != "" {
+		if s, ok := v.Text(); ok && strings.TrimSpace(s) != "" && harness.Label(s) == s {
 			*dst = Value[string]{s, f.from}
 			return
 		}
-		f.wrong(key, "a text", v)
+		f.wrong(key, "a line of at most "+strconv.Itoa(harness.MaxLabel)+" characters", v)
 	}
 }
 
