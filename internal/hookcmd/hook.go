@@ -55,4 +55,7 @@ func (p Process) guard() guard.Guard {
 }
 
 // rules are the rules in the order in which their reasons are joined.
-func (p Process) rules() []guard.Rule { return nil }
+func (p Process) rules() []guard.Rule {
+	c := config.Load(p.Env)
+	return []guard.Rule{p.kbRule(c)}
+}
