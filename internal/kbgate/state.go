@@ -41,10 +41,10 @@ type state struct {
 	session string // fit for a file name
 }
 
-func stateOf(root, rawSession string) state { return state{root, fileName(rawSession)} }
+func stateOf(root, rawSession string) state { return state{root, SessionName(rawSession)} }
 
-// fileName is a session's id with everything but A-Z, a-z, 0-9, dot, _ and - replaced by _, one for each character.
-func fileName(session string) string {
+// SessionName is what files and the log call a session: its id with everything but A-Z, a-z, 0-9, dot, _ and - replaced by _, one for each character.
+func SessionName(session string) string {
 	if session == "" {
 		return "unknown"
 	}
