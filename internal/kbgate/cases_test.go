@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,6 +164,10 @@ func TestNoMemories(t *testing.T) {
 		if after := files(t, p.root); len(after) != before {
 			t.Errorf("wrote %v", after)
 		}
+		// Such projects are the common case: a look at the folders has to be all that they cost.
+		if p.asked != 0 {
+			t.Errorf("the settings were read %d times", p.asked)
+		}
 		if len(p.debug) != 2 || !strings.Contains(p.debug[0], "no_memories_dir") {
 			t.Errorf("debug log: %q", p.debug)
 		}
@@ -209,6 +215,25 @@ func TestWarn(t *testing.T) {
 		if got := p.content(denialsExt); got != "" {
 			t.Errorf("%s: denials %q", mode, got)
 		}
+	}
+}
+
+func TestTheOperatorHearsOnceAtOnce(t *testing.T) {
+	p := inProject(t)
+	// Long, so that who decides by what was read before the append is wrong.
+	p.write(p.path(toldExt), strings.Repeat("1\tdeny\n", 50_000))
+	var wg sync.WaitGroup
+	var told atomic.Int32
+	for range 40 {
+		wg.Go(func() {
+			if stateOf(p.root, p.session).firstTold(2, "deny") {
+				told.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n := told.Load(); n != 1 {
+		t.Errorf("told %d times", n)
 	}
 }
 
@@ -676,7 +701,7 @@ func TestSettings(t *testing.T) {
 // 8, 15: what a log line quotes cannot break it.
 func TestLogIsAlwaysJSON(t *testing.T) {
 	p := inProject(t)
-	odd := []string{`quo"te`, `back\slash`, "line\nfeed", "tab\t", "\x00\x1b[31m", "‮reversed", "é漢🎉", strings.Repeat("\n", 9999), strings.Repeat("漢", 9999)}
+	odd := []string{`quo"te`, `back\slash`, "line\nfeed", "tab\t", "\x00\x1b[31m", "\u202ereversed", "é漢🎉", strings.Repeat("\n", 9999), strings.Repeat("漢", 9999)}
 	for _, s := range odd {
 		p.kb.AgentTypes.V = append(p.kb.AgentTypes.V, s)
 		p.session = s

@@ -22,6 +22,7 @@ type project struct {
 	kb      config.KB
 	now     time.Time
 	extra   map[string]any // members that every payload gets
+	asked   int            // how often the settings were read
 	debug   []string
 	decided []string // the decision log of the whole program
 }
@@ -62,9 +63,14 @@ func (p *project) send(payload map[string]any) string {
 	var out bytes.Buffer
 	guard.Guard{
 		Rules: []guard.Rule{Rule(Gate{
-			Settings: func(string) config.KB { return p.kb },
-			Now:      func() time.Time { return p.now },
-			Debug:    func(err error) { p.debug = append(p.debug, err.Error()) },
+			Settings: func(root string) config.KB {
+				if p.asked++; root != p.root {
+					p.t.Errorf("settings of %s are asked for", root)
+				}
+				return p.kb
+			},
+			Now:   func() time.Time { return p.now },
+			Debug: func(err error) { p.debug = append(p.debug, err.Error()) },
 		})},
 		Now:   func() time.Time { return p.now },
 		Log:   func(line []byte) { p.decided = append(p.decided, string(line)) },
