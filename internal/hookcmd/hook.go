@@ -57,5 +57,5 @@ func (p Process) guard() guard.Guard {
 // rules are the rules in the order in which their reasons are joined.
 func (p Process) rules() []guard.Rule {
 	c := config.Load(p.Env)
-	return []guard.Rule{p.kbRule(c)}
+	return append(p.zoneRules(c.Zones), p.kbRule(c))
 }

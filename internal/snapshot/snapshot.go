@@ -26,6 +26,9 @@ const (
 	maxFile = 64 << 20
 )
 
+// markerExt ends the name of a marker.
+const markerExt = ".compacted"
+
 // Store is the contract's folder in one home directory.
 type Store struct{ home string }
 
@@ -44,7 +47,7 @@ func (s Store) Path(id harness.ID) string { return filepath.Join(s.Dir(), id.Str
 
 // MarkerPath is where the marker of a compacted session stands.
 func (s Store) MarkerPath(id harness.ID) string {
-	return filepath.Join(s.Dir(), id.String()+".compacted")
+	return filepath.Join(s.Dir(), id.String()+markerExt)
 }
 
 // ZonesPath is the operator's band tuning.

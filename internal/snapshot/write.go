@@ -24,7 +24,8 @@ const (
 	// rather than for a broken clock.
 	keepAhead = 300 * time.Second
 
-	pruneAge   = 14 * 24 * time.Hour
+	// PruneAge is how long a session may be silent before its files are taken for those of one that ended.
+	PruneAge   = 14 * 24 * time.Hour
 	pruneEvery = time.Hour
 	tempAge    = time.Minute
 
@@ -219,7 +220,7 @@ func (s Store) housekeep(now time.Time) {
 			return strings.HasSuffix(name, ".json.last")
 		}
 		return strings.HasSuffix(name, ".json")
-	}, now.Add(-pruneAge))
+	}, now.Add(-PruneAge))
 }
 
 // pruneDue claims this hour's pruning. The stamp is written before the sweep, so that a sweep that never ends is not

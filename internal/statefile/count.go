@@ -37,9 +37,11 @@ func AppendOwn(path string, record []byte) (content []byte, ownEnd int64, err er
 	if info.Size() > MaxCounted {
 		return nil, 0, fmt.Errorf("append to %s: %w", path, ErrTooLarge)
 	}
+	killPoint()
 	if ownEnd, err = appendAt(f, record); err != nil {
 		return nil, 0, err
 	}
+	killPoint()
 	// Only what stands before the own end decides; later records are other processes' business.
 	content = make([]byte, ownEnd)
 	if _, err := io.ReadFull(io.NewSectionReader(f, 0, ownEnd), content); err != nil {

@@ -9,7 +9,6 @@ package statefile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,31 +32,38 @@ var ErrTooLarge = errors.New("larger than allowed")
 // Read returns a regular file's content, following symlinks. A file of more than max bytes is ErrTooLarge. A pipe or
 // device in its place is ErrNotRegular and cannot block the caller.
 func Read(path string, max int64) ([]byte, error) {
-	// Without O_NONBLOCK the open of a FIFO waits for a writer that may never come.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := openRead(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
+	defer f.close()
+	mode, size, err := f.stat()
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	if !mode.IsRegular() {
 		return nil, fmt.Errorf("read %s: %w", path, ErrNotRegular)
 	}
-	if info.Size() > max {
-		return nil, fmt.Errorf("read %s: %d bytes: %w", path, info.Size(), ErrTooLarge)
+	if size > max {
+		return nil, fmt.Errorf("read %s: %d bytes: %w", path, size, ErrTooLarge)
 	}
-	data := make([]byte, info.Size()+1)
-	n, err := io.ReadFull(f, data)
-	switch {
-	case err == nil:
+	// One byte more than there should be, so that one read tells whether the file grew.
+	data := make([]byte, size+1)
+	n := 0
+	for n < int(size) {
+		m, err := f.read(data[n:])
+		if err != nil {
+			return nil, err
+		}
+		if m == 0 {
+			break
+		}
+		n += m
+	}
+	if n > int(size) {
 		return nil, fmt.Errorf("read %s: file grew while it was read", path)
-	case err == io.ErrUnexpectedEOF || err == io.EOF:
-		return data[:n], nil
 	}
-	return nil, err
+	return data[:n], nil
 }
 
 // EnsureDir makes dir with its parents and takes away what others may do in an existing one. Only dir itself is
@@ -90,6 +96,7 @@ type Temp struct {
 func WriteTemp(target string, data []byte) (*Temp, error) {
 	dir, base := filepath.Split(target)
 	prefix := dir + "." + base + ".tmp." + strconv.Itoa(os.Getpid()) + "."
+	killPoint()
 	var f *os.File
 	var err error
 	for try := range uint64(10) {
@@ -101,6 +108,7 @@ func WriteTemp(target string, data []byte) (*Temp, error) {
 	if err != nil {
 		return nil, err
 	}
+	killPoint()
 	t := &Temp{target, f.Name()}
 	_, err = f.Write(data)
 	if cerr := f.Close(); err == nil {
@@ -110,12 +118,17 @@ func WriteTemp(target string, data []byte) (*Temp, error) {
 		t.Discard()
 		return nil, err
 	}
+	killPoint()
 	return t, nil
 }
 
 // Commit renames the temporary file over its target. After an error it may be tried again. A directory at the target
 // is an error: nothing is ever moved into it.
-func (t *Temp) Commit() error { return os.Rename(t.path, t.target) }
+func (t *Temp) Commit() error {
+	killPoint()
+	defer killPoint()
+	return os.Rename(t.path, t.target)
+}
 
 // Discard removes the temporary file.
 func (t *Temp) Discard() { _ = os.Remove(t.path) }
