@@ -57,5 +57,6 @@ func (p Process) guard() guard.Guard {
 // rules are the rules in the order in which their reasons are joined.
 func (p Process) rules() []guard.Rule {
 	c := config.Load(p.Env)
-	return append(p.zoneRules(c.Zones), p.kbRule(c))
+	rules := append(p.zoneRules(c.Zones), p.ceilingRules(c.Ceiling)...)
+	return append(rules, p.kbRule(c))
 }

@@ -1,0 +1,460 @@
+package ceiling
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/config"
+	"plimsoll/internal/guard"
+	"plimsoll/internal/harness"
+	"plimsoll/internal/snapshot"
+)
+
+func TestThreshold(t *testing.T) {
+	for _, c := range []struct {
+		window, percent, absolute, want int64
+		bound                           Bound
+	}{
+		{200_000, 40, 350_000, 80_000, Percentage},
+		{1_000_000, 40, 350_000, 350_000, Absolute},
+		{1_000_000, 40, 400_000, 400_000, Percentage}, // G38: a tie is the percentage
+		{1_000_000, 40, 150_000, 150_000, Absolute},   // G39
+		{200_000, 25, 350_000, 50_000, Percentage},    // G9
+		{200_000, 200, 350_000, 350_000, Absolute},
+		{2, 40, 350_000, 0, Percentage},
+		{math.MaxInt64, math.MaxInt64, 350_000, 350_000, Absolute},
+	} {
+		if got, bound := Threshold(c.window, c.percent, c.absolute); got != c.want || bound != c.bound {
+			t.Errorf("Threshold(%d, %d, %d) = %d, %s", c.window, c.percent, c.absolute, got, bound)
+		}
+	}
+}
+
+func TestBandOf(t *testing.T) { // G92-G97, G135-G136
+	for occupancy, want := range map[int64]Band{150_000: Nudge, 187_499: Nudge, 187_500: RunNow, 224_999: RunNow, 225_000: FullSummary, 500_000: FullSummary} {
+		if got := BandOf(occupancy, 150_000); got != want {
+			t.Errorf("BandOf(%d) = %d", occupancy, got)
+		}
+	}
+	if BandOf(100, 0) != Nudge || BandOf(100, 1) != FullSummary {
+		t.Error("tiny thresholds")
+	}
+}
+
+func TestResolveWindow(t *testing.T) {
+	for _, c := range []struct {
+		n                  string
+		override, measured int64
+		model              string
+		occupancy          int64
+		want               Window
+	}{
+		{"G73 override", 200_000, 1_000_000, "claude-opus-4-8", 100_000, Window{200_000, Override}},
+		{"override stands", 200_000, 0, "", 900_000, Window{200_000, Override}},
+		{"measured", 0, 200_000, "claude-opus-4-8", 100_000, Window{200_000, Measured}},
+		{"measured is disproved", 0, 200_000, "claude-opus-4-8", 300_000, Window{1_000_000, Detected}},
+		{"G127 detected", 0, 0, "claude-haiku-4-5", 100_000, Window{200_000, Detected}},
+		{"detected is disproved", 0, 0, "claude-haiku-4-5", 300_000, Window{1_000_000, Default}},
+		{"G74 unknown", 0, 0, "gpt-5-turbo", 100_000, Window{200_000, Default}},
+		{"F7 beyond the default", 0, 0, "gpt-5-turbo", 360_236, Window{1_000_000, Default}},
+		{"either window", 0, 0, "claude-sonnet-4-5", 100_000, Window{200_000, Default}},
+		{"no model", 0, 0, "", 5, Window{200_000, Default}},
+	} {
+		if got := ResolveWindow(c.override, c.measured, c.model, c.occupancy); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.n, got, c.want)
+		}
+	}
+}
+
+func TestRecovers(t *testing.T) {
+	for _, skill := range []string{"handoff", "dev-team:handoff", "a:b:handoff", "/handoff", "dev-team:/handoff", "Handoff", " handoff ", " dev-team:/Handoff\n",
+		"any-plugin:continue", "context-loading-protocol", "review-summary", "session-review", "/dev-team:continue", "mine"} { // G5, G14, G138-G140, G159-G164, E3
+		if !Recovers(skill, []string{"/Mine"}) {
+			t.Errorf("%q does not recover", skill)
+		}
+	}
+	for _, skill := range []string{"plan", "", "handoff:", "handoff2", "x-handoff", "continue now", ":"} {
+		if Recovers(skill, []string{"mine", ""}) {
+			t.Errorf("%q recovers", skill)
+		}
+	}
+}
+
+func TestBlockingSetIsSkillAlone(t *testing.T) { // G204
+	for _, tool := range []string{"Skill", "Agent", "Task", "Bash", "Read", "skill", ""} {
+		if (Policy{}).Blocks(tool) != (tool == "Skill") || (Policy{GateAgent: true}).Blocks(tool) != Gated(tool) {
+			t.Errorf("%s", tool)
+		}
+	}
+}
+
+// world is a home with a transcript.
+type world struct {
+	t          *testing.T
+	home       string
+	transcript string
+	vars       map[string]string
+}
+
+func newWorld(t *testing.T) *world {
+	home := t.TempDir()
+	return &world{t, home, filepath.Join(home, "s.jsonl"), map[string]string{"HOME": home}}
+}
+
+// holds writes a transcript whose last response was that large.
+func (w *world) holds(tokens int, model string) *world {
+	w.t.Helper()
+	w.rows(fmt.Sprintf(`{"type":"assistant","message":{"model":%q,"usage":{"input_tokens":2,"cache_read_input_tokens":%d}}}`, model, tokens-2))
+	return w
+}
+
+func (w *world) rows(lines ...string) {
+	w.t.Helper()
+	if err := os.WriteFile(w.transcript, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) set(vars ...string) *world {
+	for _, v := range vars {
+		name, value, _ := strings.Cut(v, "=")
+		w.vars["DEV_TEAM_CONTEXT_"+name] = value
+	}
+	return w
+}
+
+type answer struct{ raw, reason, model, operator string }
+
+func (w *world) call(tool, input string, more ...string) answer {
+	w.t.Helper()
+	env := config.Env(func(name string) (string, bool) { v, ok := w.vars[name]; return v, ok })
+	c := config.Load(env).Ceiling
+	if !c.Enabled.V {
+		return answer{}
+	}
+	store, ok := snapshot.In(env.Home())
+	rule := Rule(Guard{Settings: c, Store: store, HasStore: ok, State: env.StateDir(), Now: time.Now,
+		Skills: []string{filepath.Join(w.home, "skills")}, Plugins: filepath.Join(w.home, "cache")})
+	payload := fmt.Sprintf(`{"session_id":"s","hook_event_name":"PreToolUse","transcript_path":%q,"tool_name":%q,"tool_input":%s%s}`, w.transcript, tool, input, strings.Join(more, ""))
+	e, err := harness.Decode([]byte(payload))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out bytes.Buffer
+	guard.Guard{Rules: []guard.Rule{rule}, Now: time.Now}.Handle(e, &out)
+	var doc struct {
+		HookSpecificOutput struct{ PermissionDecisionReason, AdditionalContext string }
+		SystemMessage      string
+	}
+	if out.Len() > 0 {
+		if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return answer{out.String(), doc.HookSpecificOutput.PermissionDecisionReason, doc.HookSpecificOutput.AdditionalContext, doc.SystemMessage}
+}
+
+const (
+	plan  = `{"skill":"plan"}`
+	agent = `{"subagent_type":"dev-team:doc-review","prompt":"x"}`
+	haiku = "claude-haiku-4-5"
+	opus5 = "claude-opus-5"
+	opus6 = "claude-opus-6" // in no table
+)
+
+// The deliberate failure, under the shipped defaults with no variable set: 400,000 tokens of a 1M window.
+func TestSkillPastTheCeilingIsDenied(t *testing.T) {
+	w := newWorld(t).holds(400_000, opus5)
+	for range 3 { // said every time
+		got := w.call("Skill", plan)
+		for _, want := range []string{"400000 of 1000000 tokens", "effective ceiling of 350000 tokens", "absolute bound", "window detected", "invoking skill 'plan'", "[nudge]", "[blocked: context ceiling]", "/handoff", "recovery skills always run"} {
+			if !strings.Contains(got.reason, want) {
+				t.Errorf("the reason lacks %q: %s", want, got.reason)
+			}
+		}
+		if strings.Contains(got.raw[:strings.Index(got.raw, "systemMessage")], "DEV_TEAM") || !strings.Contains(got.operator, "DEV_TEAM_CONTEXT_STRICT=off") {
+			t.Errorf("who hears of the switches: %s", got.raw)
+		}
+	}
+	if got := w.call("Skill", `{"skill":"dev-team:handoff"}`); got.raw != "" {
+		t.Errorf("the way out is closed: %s", got.raw)
+	}
+}
+
+// What becomes of one call: "" is silence, "deny", or "warn" with the tag that says why it was no denial.
+func TestVerdicts(t *testing.T) {
+	const unverified, delegation = "warn [not blocked: window unverified]", "warn [not blocked: delegation]"
+	for _, c := range []struct {
+		n      string
+		tokens int
+		model  string
+		env    string
+		tool   string
+		input  string
+		want   string
+	}{
+		{"G2", 50_000, haiku, "WINDOW=200000", "Agent", agent, ""},
+		{"G3", 100_000, haiku, "WINDOW=200000 STRICT=off", "Agent", agent, "warn"},
+		{"G4", 100_000, haiku, "WINDOW=200000 STRICT=on", "Skill", plan, "deny"},
+		{"G5", 180_000, haiku, "WINDOW=200000", "Skill", `{"skill":"dev-team:handoff"}`, ""},
+		{"G6", 180_000, haiku, "WINDOW=200000", "Read", `{}`, ""},
+		{"G7", 180_000, haiku, "CEILING=off", "Skill", plan, ""},
+		{"G8", 100_000, haiku, "WINDOW=1000000", "Agent", agent, ""},
+		{"G15", 100_000, haiku, "CEILING_PCT=not-a-number WINDOW=200000", "Skill", plan, "deny"},
+		{"G16", 100_000, haiku, "WINDOW=bogus", "Skill", plan, "deny"},
+		{"G61 small", 100_000, haiku, "", "Agent", agent, delegation},
+		{"G63 large", 100_000, "claude-opus-4-8", "", "Agent", agent, ""},
+		{"G72", 100_000, "claude-sonnet-4-5", "", "Agent", agent, unverified},
+		{"G84", 150_000, opus5, "", "Skill", plan, ""},
+		{"G85", 900_000, opus5, "", "Skill", plan, "deny"},
+		{"G86", 349_999, opus5, "", "Skill", plan, ""},
+		{"G83", 350_000, opus5, "", "Skill", plan, "deny"},
+		{"G87a", 79_999, haiku, "", "Skill", plan, ""},
+		{"G87b", 80_000, haiku, "", "Skill", plan, "deny"},
+		{"G88", 50_000, opus5, "ABS_CEILING=40000", "Skill", plan, "deny"},
+		{"G89", 200_000, opus5, "ABS_CEILING=1000000", "Skill", plan, ""},
+		{"G137", 100_000, haiku, "", "Task", agent, delegation},
+		{"G141", 100_000, haiku, "", "Agent", `[]`, delegation},
+		{"G147", 100_000, haiku, "STRICT=off", "Skill", plan, "warn"},
+		{"G148", 100_000, haiku, "STRICT= OFF ", "Skill", plan, "warn"},
+		{"G158", 100_000, haiku, "STRICT=0", "Skill", plan, "deny"},
+		{"G166", 190_000, haiku, "CEILING=OFF", "Skill", plan, ""},
+		{"G179", 100_000, opus6, "", "Skill", plan, unverified},
+		{"G180", 100_000, opus6, "", "Agent", agent, unverified},
+		{"G181", 400_000, opus5, "", "Skill", plan, "deny"},
+		{"G182", 100_000, opus6, "WINDOW=200000", "Skill", plan, "deny"},
+		{"G183", 50_000, opus6, "", "Skill", plan, ""},
+		{"G184", 100_000, opus6, "STRICT=off", "Skill", plan, "warn"},
+		{"G186", 190_000, haiku, "", "Agent", agent, delegation},
+		{"G188", 190_000, haiku, "", "Skill", plan, "deny"},
+		{"G190", 190_000, haiku, "GATE_AGENT=block", "Agent", agent, "deny"},
+		{"G193", 190_000, haiku, "GATE_AGENT= BLOCK ", "Task", agent, "deny"},
+		{"G195", 190_000, haiku, "GATE_AGENT=on", "Agent", agent, delegation},
+		{"G203", 190_000, haiku, "STRICT=off", "Agent", agent, "warn"},
+		{"F8 marker", 300_000, "claude-opus-4-5[1m]", "", "Skill", plan, ""},
+	} {
+		t.Run(c.n, func(t *testing.T) {
+			w := newWorld(t).holds(c.tokens, c.model)
+			for _, v := range strings.Split(c.env, " ") {
+				if name, value, ok := strings.Cut(v, "="); ok {
+					w.set(name + "=" + value)
+				}
+			}
+			if strings.Contains(c.env, "= ") { // a value with white space around it
+				name, value, _ := strings.Cut(c.env, "=")
+				w.set(name + "=" + value)
+			}
+			got := w.call(c.tool, c.input)
+			verdict := ""
+			switch {
+			case got.reason != "":
+				verdict = "deny"
+			case got.model != "":
+				verdict = "warn"
+				for _, tag := range []string{"[not blocked: window unverified]", "[not blocked: delegation]"} {
+					if strings.Contains(got.model, tag) {
+						verdict += " " + tag
+					}
+				}
+				if got.operator == "" || strings.Contains(got.model, "DEV_TEAM") {
+					t.Errorf("%s", got.raw)
+				}
+			}
+			if verdict != c.want {
+				t.Errorf("%q, want %q: %s", verdict, c.want, got.raw)
+			}
+		})
+	}
+}
+
+func TestNothingMeasuredIsSilence(t *testing.T) {
+	for name, prepare := range map[string]func(w *world){
+		"G10 no transcript": func(*world) {},
+		"G143 no usage":     func(w *world) { w.rows(`{"message":{"model":"claude-opus-5"}}`) },
+		"a folder":          func(w *world) { _ = os.Mkdir(w.transcript, 0o700) },
+		"E2 compaction": func(w *world) {
+			w.rows(`{"message":{"model":"claude-opus-5","usage":{"input_tokens":900000}}}`, `{"type":"system","subtype":"compact_boundary"}`)
+		},
+		"G170 side chain": func(w *world) {
+			w.rows(`{"message":{"usage":{"input_tokens":20000}}}`, `{"isSidechain":true,"message":{"usage":{"input_tokens":300000}}}`)
+		},
+	} {
+		w := newWorld(t)
+		prepare(w)
+		if got := w.call("Skill", plan); got.raw != "" {
+			t.Errorf("%s: %s", name, got.raw)
+		}
+	}
+}
+
+func TestBandsOfAClimb(t *testing.T) { // G101, G13, E14
+	w := newWorld(t).set("STRICT=off")
+	for _, c := range []struct {
+		tokens int
+		want   string
+	}{
+		{350_000, "[nudge]"}, {360_000, ""}, {400_000, "[nudge]"}, {440_000, "[run-now]"}, {445_000, ""}, {530_000, "[full-summary]"}, {530_000, ""}, {500_000, ""},
+		{900_000, "[full-summary]"}, {910_000, ""}, {100_000, ""}, {360_000, "[nudge]"}, {360_000, ""}, {900_000, "[full-summary]"},
+	} {
+		got := w.holds(c.tokens, opus5).call("Skill", plan)
+		if c.want == "" && got.raw != "" || !strings.Contains(got.model, c.want) {
+			t.Errorf("at %d: %q, want %q", c.tokens, got.model, c.want)
+		}
+		if c.want == "[full-summary]" && !strings.HasPrefix(got.model, c.want) { // G100
+			t.Errorf("what to do does not come first: %s", got.model)
+		}
+	}
+	// A compaction begins a new climb.
+	store, _ := snapshot.In(w.home)
+	id, _ := harness.ParseID("s")
+	if err := store.WriteMarker(id, "auto", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.call("Skill", plan); !strings.Contains(got.model, "[full-summary]") {
+		t.Errorf("after a compaction: %q", got.raw)
+	}
+}
+
+// E12: a read-only or hostile state folder neither silences the ceiling nor is written through.
+func TestStateInTheWay(t *testing.T) {
+	w := newWorld(t).set("STRICT=off").holds(400_000, opus5)
+	state := filepath.Join(w.home, ".claude", "context-guard", "state")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "ceiling"), []byte("in the way"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := w.call("Skill", plan); got.model == "" {
+			t.Error("silent")
+		}
+	}
+	if err := os.Remove(filepath.Join(state, "ceiling")); err != nil {
+		t.Fatal(err)
+	}
+	target := filepath.Join(w.home, "target")
+	if err := os.MkdirAll(filepath.Join(state, "ceiling", "s"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, filepath.Join(state, "ceiling", "s", "8")); err != nil {
+		t.Fatal(err)
+	}
+	w.call("Skill", plan)
+	if _, err := os.Stat(target); err == nil {
+		t.Error("wrote through a link")
+	}
+}
+
+func TestMeasuredWindow(t *testing.T) {
+	w := newWorld(t).holds(150_000, opus6)
+	store, _ := snapshot.In(w.home)
+	id, _ := harness.ParseID("s")
+	if err := os.MkdirAll(store.Dir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put := func(window int, age time.Duration) {
+		text := fmt.Sprintf(`{"captured_at":%q,"session_id":"s","context_window":{"context_window_size":%d,"total_input_tokens":1,"total_output_tokens":1,"current_usage":{"input_tokens":1}}}`,
+			time.Now().Add(-age).UTC().Format(snapshot.TimeFormat), window)
+		if err := os.WriteFile(store.Path(id), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(200_000, 0)
+	if got := w.call("Skill", plan); !strings.Contains(got.reason, "window measured") {
+		t.Errorf("fresh snapshot: %s", got.raw)
+	}
+	put(1_000_000, 0)
+	if got := w.call("Skill", plan); got.raw != "" {
+		t.Errorf("a window of 1M: %s", got.raw)
+	}
+	put(200_000, time.Hour)
+	if got := w.call("Skill", plan); !strings.Contains(got.model, "window default") {
+		t.Errorf("stale snapshot: %s", got.raw)
+	}
+}
+
+func TestSubagentIsJudgedOnItsOwnTranscript(t *testing.T) { // E5, F27
+	w := newWorld(t).holds(900_000, opus5)
+	inside := `,"agent_id":"a1"`
+	if got := w.call("Skill", plan, inside); got.raw != "" {
+		t.Errorf("no transcript of its own: %s", got.raw)
+	}
+	own := filepath.Join(w.home, "s", "subagents", "agent-a1.jsonl")
+	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put := func(tokens int) {
+		if err := os.WriteFile(own, fmt.Appendf(nil, `{"type":"assistant","isSidechain":true,"message":{"model":"claude-opus-5","usage":{"input_tokens":%d}}}`+"\n", tokens), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(20_000)
+	if got := w.call("Skill", plan, inside); got.raw != "" {
+		t.Errorf("a small sub-agent of a full parent: %s", got.raw)
+	}
+	put(360_000)
+	if got := w.call("Skill", plan, inside); !strings.Contains(got.reason, "360000 of 1000000") {
+		t.Errorf("a full sub-agent: %s", got.raw)
+	}
+	if got := w.call("Skill", plan, `,"agent_id":"../s"`); got.raw != "" {
+		t.Errorf("hostile agent id: %s", got.raw)
+	}
+}
+
+func TestWeightOfTheLoad(t *testing.T) { // F99
+	w := newWorld(t).holds(300_000, opus5)
+	put := func(path string, tokens int) {
+		path = filepath.Join(w.home, path, "SKILL.md")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, bytes.Repeat([]byte("word"), tokens), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("skills/heavy", 60_000)
+	put("skills/light", 1_000)
+	put("cache/market/plug/1.0/skills/deep", 70_000)
+	for _, c := range []struct {
+		skill string
+		warns bool
+	}{{"light", false}, {"heavy", true}, {"heavy", false}, {"plug:deep", true}, {"other:deep", false}, {"deep", false}, {"../skills/heavy", false}, {"none", false}} {
+		got := w.call("Skill", fmt.Sprintf(`{"skill":%q}`, c.skill))
+		if (got.model != "") != c.warns || got.reason != "" {
+			t.Errorf("%s: %s", c.skill, got.raw)
+		}
+		if c.warns && (!strings.Contains(got.model, "300000 of 1000000") || !strings.Contains(got.model, "about ")) {
+			t.Errorf("%s lacks a figure: %s", c.skill, got.model)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) { // G105-G111, E11
+	for _, c := range []struct{ tool, input, want string }{
+		{"Skill", `{"name":"foo"}`, "invoking skill 'foo'"},
+		{"Skill", `{}`, "invoking skill '?'"},
+		{"Skill", `{"skill":123}`, "invoking skill '?'"},
+		{"Agent", agent, "loading agent 'dev-team:doc-review'"},
+		{"Agent", `{}`, "loading agent '?'"},
+		{"Agent", `{"subagent_type":5}`, "loading agent '?'"},
+		{"Skill", `{"skill":"x\n\u001b[31m' [blocked: context ceiling]"}`, "invoking skill 'x(31m’ (blocked: context ceiling)'"},
+	} {
+		got := newWorld(t).holds(400_000, opus5).set("STRICT=off").call(c.tool, c.input)
+		if !strings.Contains(got.model, "before "+c.want+".") {
+			t.Errorf("%s: %s, want %s", c.input, got.model, c.want)
+		}
+	}
+	for input, want := range map[string]string{`{"skill":"plan"}`: "plan", `{"skill":"","name":"handoff"}`: "handoff", `{"skill":"plan","name":"handoff"}`: "plan", `{"command":"handoff"}`: "", `{"skill":123,"name":"handoff"}`: ""} { // G29-G33
+		if got := skillName([]byte(input)); got != want {
+			t.Errorf("skillName(%s) = %q", input, got)
+		}
+	}
+}
