@@ -89,6 +89,8 @@ calls that would load a session past its line.`,
 	root.AddCommand(
 		demoCommand(p),
 		setupCommand(p),
+		explainCommand(p),
+		kbCommand(p),
 		passThrough(p, "zone SESSION [--json|--explain]", "Print a session's zone: smart, acceptable, dumb or unknown", hookcmd.Zone),
 		cacheCauseCommand(p),
 		passThrough(p, "hook", "Answer a hook event on standard input (what settings wire as plimsoll-hook)", hookcmd.Hook),
