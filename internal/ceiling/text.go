@@ -54,7 +54,7 @@ func footer(p Policy, tool string, j Judgement) string {
 	case !j.Window.Known():
 		return " [not blocked: window unverified]"
 	case !p.Blocks(tool):
-		return " [not blocked: delegation] A sub-agent works in a context of its own, so it runs."
+		return " [not blocked: delegation] A sub-agent works in a context of its own, so the ceiling lets it run."
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
@@ -44,12 +45,24 @@ type demoRow struct {
 	Percent string    `json:"percent"`
 	Zone    zone.Word `json:"zone"`
 	Why     string    `json:"why"`
+	Told    []told    `json:"told,omitempty"`
+}
+
+type told struct {
+	What     string `json:"what"`
+	Denied   bool   `json:"denied"`
+	Model    string `json:"model,omitempty"`
+	Operator string `json:"operator,omitempty"`
 }
 
 func demoJSON(rows []demo.Row) []demoRow {
 	out := make([]demoRow, 0, len(rows))
 	for _, r := range rows {
-		out = append(out, demoRow{int(r.At.Minutes()), r.Event, r.Tokens, r.Percent, r.Zone, r.Why})
+		row := demoRow{int(r.At.Minutes()), r.Event, r.Tokens, r.Percent, r.Zone, r.Why, nil}
+		for _, t := range r.Told {
+			row.Told = append(row.Told, told(t))
+		}
+		out = append(out, row)
 	}
 	return out
 }
@@ -89,5 +102,31 @@ func demoText(rows []demo.Row, colour bool) string {
 	}
 	head := "A session on a 1M window, as Plimsoll sees it (recorded from Claude Code 2.1.332, played in a throw-away home):"
 	foot := "The zone is what scripts read with `plimsoll zone SESSION`; the status line shows it to you all the time."
-	return head + "\n" + t.String() + "\n" + foot
+	return head + "\n" + t.String() + "\n" + foot + "\n" + toldText(rows, dim, words)
+}
+
+// toldText lists what the hooks answered, each audience apart.
+func toldText(rows []demo.Row, dim lipgloss.Style, words map[zone.Word]lipgloss.Style) string {
+	var b strings.Builder
+	b.WriteString("\nWhat the hooks did meanwhile; the model and the operator are told different things:\n")
+	wrap := lipgloss.NewStyle().Width(100).PaddingLeft(6)
+	for _, r := range rows {
+		for _, t := range r.Told {
+			outcome := words[zone.Smart].Render("passes")
+			switch {
+			case t.Denied:
+				outcome = words[zone.Dumb].Render("denied")
+			case t.Model != "" || t.Operator != "":
+				outcome = words[zone.Acceptable].Render("told")
+			}
+			fmt.Fprintf(&b, "\n%s  %s: %s\n", demo.Clock(r.At), t.What, outcome)
+			if t.Model != "" {
+				b.WriteString(wrap.Render(dim.Render("model     ")+t.Model) + "\n")
+			}
+			if t.Operator != "" {
+				b.WriteString(wrap.Render(dim.Render("operator  ")+t.Operator) + "\n")
+			}
+		}
+	}
+	return b.String()
 }

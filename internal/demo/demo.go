@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/harness"
 	"plimsoll/internal/hookcmd"
 	"plimsoll/internal/snapshot"
+	"plimsoll/internal/statefile"
 	"plimsoll/internal/zone"
 )
 
@@ -37,6 +38,15 @@ type Row struct {
 	Zone    zone.Word
 	Why     string
 	Event   string // what happened, when that was no ordinary response
+	Told    []Told // what the hooks answered at this moment
+}
+
+// Told is what the hooks answered to one event.
+type Told struct {
+	What     string
+	Denied   bool
+	Model    string // what the model reads: the reason of a denial, or a note
+	Operator string // what the person at the terminal reads
 }
 
 // session is the id in the recorded payloads.
@@ -46,6 +56,11 @@ const session = "1aeeb7b7-007e-4117-8eba-286dd3b7efcf"
 //
 //go:embed session
 var payloads embed.FS
+
+// memories are the notes of the demo's project.
+//
+//go:embed memories
+var memories embed.FS
 
 // start is the moment at which the story begins; any does.
 var start = time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
@@ -58,6 +73,9 @@ func (p Player) Play() (rows []Row, err error) {
 	}
 	defer os.RemoveAll(home)
 	stage := stage{Player: p, home: home}
+	if err := stage.furnish(); err != nil {
+		return nil, err
+	}
 	for _, step := range story {
 		row, err := stage.play(step)
 		if err != nil {
@@ -83,6 +101,14 @@ func (s stage) play(step step) (Row, error) {
 			return row, err
 		}
 		s.Statusline(s.process(now, bytes.NewReader(payload), io.Discard))
+		if err := s.transcribe(step); err != nil {
+			return row, err
+		}
+		// The hooks hear every batch of tool calls; a crossing is told then.
+		row.Told = append(row.Told, s.hear(now, call{what: "a batch of tool calls", event: harness.PostToolBatch})...)
+	}
+	for _, c := range step.calls {
+		row.Told = append(row.Told, s.hear(now, c)...)
 	}
 	store, _ := snapshot.In(s.home)
 	id, _ := harness.ParseID(session)
@@ -98,9 +124,81 @@ func (s stage) play(step step) (Row, error) {
 	return row, nil
 }
 
+// furnish makes the project that the session works in: a repository with a knowledge base of three notes, and the gate
+// on delegated discovery armed.
+func (s stage) furnish() error {
+	files := map[string][]byte{".git/HEAD": nil, ".claude/plimsoll.json": []byte(`{"kb":{"mode":"enforce"}}`)}
+	notes, err := memories.ReadDir("memories")
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		if files[".claude/memories/"+n.Name()], err = memories.ReadFile("memories/" + n.Name()); err != nil {
+			return err
+		}
+	}
+	for name, data := range files {
+		if err := statefile.Replace(filepath.Join(s.project(), filepath.FromSlash(name)), data); err != nil {
+			return fmt.Errorf("furnish the demo's project: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s stage) project() string    { return filepath.Join(s.home, "project") }
+func (s stage) transcript() string { return filepath.Join(s.home, session+".jsonl") }
+
+// transcribe appends what the client would write to the session's transcript.
+func (s stage) transcribe(step step) error {
+	row := fmt.Sprintf(`{"type":"assistant","message":{"model":"claude-sonnet-5-5","usage":{"input_tokens":4,"cache_read_input_tokens":%d}}}`, max(step.input-4, 0))
+	if step.payload == "compacted" {
+		row = `{"type":"system","subtype":"compact_boundary"}`
+	}
+	return statefile.AppendLine(s.transcript(), []byte(row+"\n"), 1<<30)
+}
+
+// hear sends one event through the real hook and reads its answer. Silence to a tool call is worth a line, since it
+// means that the call goes through; silence to anything else is not.
+func (s stage) hear(now time.Time, c call) []Told {
+	input := c.input
+	if input == "" {
+		input = "null"
+	}
+	payload := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"hook_event_name":%q,"tool_name":%q,"tool_input":%s%s}`,
+		session, s.transcript(), s.project(), c.event, c.tool, input, c.more)
+	var out bytes.Buffer
+	p := s.process(now, strings.NewReader(payload), &out)
+	if c.gated {
+		env := p.Env
+		p.Env = func(name string) (string, bool) {
+			switch name {
+			case "CLAUDE_PLUGIN_OPTION_ZONE_HOOK_MODE":
+				return config.Blocking, true
+			case "CLAUDE_PLUGIN_OPTION_ZONE_GATE_GRACE_CALLS":
+				return "0", true
+			}
+			return env(name)
+		}
+	}
+	s.Hook(p)
+	var answer struct {
+		HookSpecificOutput struct{ PermissionDecision, PermissionDecisionReason, AdditionalContext string }
+		SystemMessage      string
+	}
+	if json.Unmarshal(out.Bytes(), &answer) != nil && c.event != harness.PreToolUse {
+		return nil
+	}
+	h := answer.HookSpecificOutput
+	told := Told{What: c.what, Denied: h.PermissionDecision == "deny", Model: h.AdditionalContext, Operator: answer.SystemMessage}
+	if told.Denied {
+		told.Model = h.PermissionDecisionReason
+	}
+	return []Told{told}
+}
+
 // process is a process in the throw-away home, at the story's time.
 func (s stage) process(now time.Time, stdin io.Reader, stdout io.Writer) hookcmd.Process {
-	env := map[string]string{"HOME": s.home, "CLAUDE_PROJECT_DIR": filepath.Join(s.home, "project")}
+	env := map[string]string{"HOME": s.home, "CLAUDE_PROJECT_DIR": s.project()}
 	return hookcmd.Process{
 		Stdin: stdin, Stdout: stdout, Stderr: io.Discard,
 		Env: config.Env(func(name string) (string, bool) { v, ok := env[name]; return v, ok }),

@@ -62,3 +62,50 @@ func TestTextNamesEveryZone(t *testing.T) {
 		}
 	}
 }
+
+// What the hooks said, by what was tried.
+func told(rows []Row) map[string]Told {
+	all := map[string]Told{}
+	for _, r := range rows {
+		for _, t := range r.Told {
+			all[Clock(r.At)+" "+t.What] = t
+		}
+	}
+	return all
+}
+
+func TestBothChannels(t *testing.T) {
+	all := told(play(t, Real()))
+	for what, denied := range map[string]bool{
+		"0:01 Explore, without a search": true, "0:01 Explore, the second of the batch": true, "0:01 Explore, the third": true,
+		"0:01 Explore, with what was found": false,
+		"2:31 Skill plan":                   true, "2:31 Skill /handoff": false, "2:31 a sub-agent that reviews": false,
+		"2:56 Write, with the zone gate armed": true, "2:56 Write handoff.md, likewise": false,
+	} {
+		got, ok := all[what]
+		if !ok || got.Denied != denied {
+			t.Errorf("%s: %+v, want denied %v", what, got, denied)
+		}
+	}
+	for what, want := range map[string]string{
+		"1:23 a batch of tool calls":    "into the acceptable context zone",
+		"2:31 a batch of tool calls":    "into the dumb context zone",
+		"2:31 a sub-agent that reviews": "[not blocked: delegation]",
+		"2:31 Skill plan":               "409800 of 1000000 tokens",
+	} {
+		if got := all[what]; !strings.Contains(got.Model, want) || got.Operator == "" || strings.Contains(got.Model, "/clear") {
+			t.Errorf("%s: %+v, want %q", what, got, want)
+		}
+	}
+}
+
+// The demo runs the very rules: without them nothing is said or denied.
+func TestWithoutTheRulesTheStoryChanges(t *testing.T) {
+	p := Real()
+	p.Hook = func(hookcmd.Process) int { return 0 }
+	for what, got := range told(play(t, p)) {
+		if got.Denied || got.Model != "" || got.Operator != "" {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+}

@@ -314,6 +314,18 @@ func (w *world) write(name, content string) {
 	}
 }
 
+// writeProject makes a file of the project.
+func (w *world) writeProject(name, content string) {
+	w.t.Helper()
+	path := filepath.Join(w.Project, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // writeSettings puts the settings in place, once: print and open do it, and before them whoever locks the home.
 func (w *world) writeSettings() {
 	w.t.Helper()
