@@ -103,6 +103,10 @@ func prepare(dir string) ([]subject, error) {
 		}
 		return err
 	}
+	past, err := transcripts(dir)
+	if err != nil {
+		return nil, err
+	}
 	all := []subject{
 		{name: "a Go program that reads stdin", argv: []string{bare}, stdin: payload},
 		{name: "`plimsoll-hook statusline`, unchanged", argv: []string{hook, "statusline"}, stdin: payload, prepare: written, ours: true},
@@ -111,6 +115,9 @@ func prepare(dir string) ([]subject, error) {
 		{name: "`plimsoll-hook zone`, with a snapshot", argv: []string{hook, "zone", session}, prepare: written, ours: true},
 		{name: "`plimsoll-hook zone`, without", argv: []string{hook, "zone", "none"}, ours: true},
 		{name: "`plimsoll-hook`, unheard event", argv: []string{hook}, stdin: unheard, ours: true},
+		{name: "`plimsoll-hook`, Skill past the ceiling, 1 MB transcript", argv: []string{hook}, stdin: past[0], ours: true},
+		{name: "`plimsoll-hook`, Skill past the ceiling, 50 MB", argv: []string{hook}, stdin: past[1], ours: true},
+		{name: "`plimsoll-hook`, Skill past the ceiling, 200 MB", argv: []string{hook}, stdin: past[2], ours: true},
 		{name: "`/bin/true`", argv: []string{"/bin/true"}},
 		{name: "`bash -c :`", argv: []string{"bash", "-c", ":"}},
 		{name: "`jq -n 1`", argv: []string{"jq", "-n", "1"}},
@@ -128,6 +135,31 @@ func prepare(dir string) ([]subject, error) {
 		there = append(there, s)
 	}
 	return there, nil
+}
+
+// transcripts writes sessions of 1, 50 and 200 MB that end past the ceiling, and returns a Skill call in each. Between the
+// answers stand rows of hundreds of kB, as recent clients write them.
+func transcripts(dir string) (payloads [3][]byte, err error) {
+	const answer = `{"type":"assistant","message":{"model":"claude-opus-5","usage":{"input_tokens":2,"cache_read_input_tokens":399998}}}` + "\n"
+	filler := `{"type":"api-request-shape","x":"` + strings.Repeat("0123456789", 20_000) + `"}` + "\n"
+	for i, megabytes := range []int{1, 50, 200} {
+		path := filepath.Join(dir, fmt.Sprintf("%d.jsonl", megabytes))
+		f, err := os.Create(path)
+		if err != nil {
+			return payloads, err
+		}
+		for written := 0; written < megabytes<<20 && err == nil; written += len(answer) + len(filler) {
+			_, err = f.WriteString(answer + filler)
+		}
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return payloads, err
+		}
+		payloads[i] = fmt.Appendf(nil, `{"session_id":"bench","hook_event_name":"PreToolUse","transcript_path":%q,"tool_name":"Skill","tool_input":{"skill":"plan"}}`, path)
+	}
+	return payloads, nil
 }
 
 // python avoids version managers' shims, which start a shell first.

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,6 +17,11 @@ func skill(id, name string) call { return call{ID: id, Name: "Skill", Input: inp
 
 func write(id, path string) call {
 	return call{ID: id, Name: "Write", Input: input{"file_path": path, "content": "x\n"}}
+}
+
+// unhurried is a call of the Agent tool as the client runs it by itself: in the background, where it can.
+func unhurried(id, prompt string) call {
+	return call{ID: id, Name: "Agent", Input: input{"description": "a sub-agent", "prompt": prompt, "subagent_type": "general-purpose"}}
 }
 
 // wire has the client run Plimsoll where setup wires it.
@@ -123,6 +129,35 @@ func TestCeiling(t *testing.T) {
 	})
 }
 
+// After /compact nothing is measured until the next answer, and the Skill passes.
+func TestCeilingAfterCompaction(t *testing.T) {
+	eachVersion(t, func(t *testing.T, c client.Client) {
+		full := usage{Input: 1000, CacheRead: 399_000, Output: 50}
+		w := newWorld(t, c,
+			step{Text: "answer one", Usage: full},
+			step{Calls: []call{skill("toolu_before", "plan")}, Usage: full},
+			step{Text: "answer two", Usage: full},
+			step{Calls: []call{skill("toolu_after", "plan")}, Usage: usage{Input: 20_000}},
+			step{Text: "answer three", Usage: usage{Input: 20_000}},
+		)
+		w.wire()
+		w.write(".claude/skills/plan/SKILL.md", "---\nname: plan\ndescription: A skill named plan.\n---\nDo it.\n")
+		v := w.open()
+		v.says("prompt one")
+		v.sees("answer one")
+		v.says("prompt two")
+		v.sees("answer two")
+		w.denied("toolu_before", "[blocked: context ceiling]")
+		v.says("/compact")
+		v.until("a compaction", func() bool { return len(w.api.Compactions()) == 1 })
+		v.says("prompt three")
+		v.sees("answer three")
+		if result := w.toolResult("toolu_after"); result.IsError {
+			t.Errorf("after /compact the Skill was stopped: %+v", result)
+		}
+	})
+}
+
 // toolResultAnywhere is toolResult for a call of the main thread or of the HELPER.
 func (w *world) toolResultAnywhere(id string) fakeapi.ToolResult {
 	w.t.Helper()
@@ -143,7 +178,10 @@ func TestKBGate(t *testing.T) {
 			step{Calls: []call{bash("toolu_search", "echo kb auth tokens")}, Usage: usage{Input: 2000}},
 			step{Calls: []call{agent("toolu_4", "You are the HELPER.\nKB context:\n- none relevant.")}, Usage: usage{Input: 3000}},
 			step{Agent: "HELPER", Text: "helped", Usage: usage{Input: 500}},
-			step{Text: "all done", Usage: usage{Input: 4000}},
+			step{Calls: []call{unhurried("toolu_5", "You are the SECOND.\nKB context:\n- none relevant.")}, Usage: usage{Input: 4000}},
+			step{Agent: "SECOND", Text: "helped too", Usage: usage{Input: 500}},
+			step{Text: "all done", Usage: usage{Input: 5000}},
+			step{Text: "and its completion heard", Usage: usage{Input: 6000}, Optional: true},
 		)
 		w.wire()
 		w.writeProject(".claude/memories/a.md", "# A\n")
@@ -158,6 +196,11 @@ func TestKBGate(t *testing.T) {
 		first := w.api.Agent("HELPER")
 		if len(first) == 0 || first[0].Count("that is the lookup") == 0 {
 			t.Error("the sub-agent was not briefed")
+		}
+		// A sub-agent that ends in the background arrives as a prompt, and begins no turn.
+		turns, err := filepath.Glob(filepath.Join(w.Project, ".claude", ".kb-gate", "*.turn"))
+		if err != nil || len(turns) != 1 || w.readFile(turns[0]) != "1\n" {
+			t.Errorf("turn files %v, %v", turns, err)
 		}
 	})
 }
