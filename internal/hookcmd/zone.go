@@ -87,7 +87,7 @@ func (p Process) why(st snapshot.State) string {
 	if st.Why == snapshot.Stale {
 		return st.Why + ": the session is idle, or its status line no longer runs plimsoll-hook (" + found.Why + ")"
 	}
-	return st.Why + ", although a status line is configured (" + found.Why + "): plimsoll doctor finds the fault"
+	return st.Why + ", although a status line is configured (" + found.Why + "): it does not run plimsoll-hook, or that cannot write below the home folder"
 }
 
 func explainState(w io.Writer, session string, st snapshot.State, why string) {
