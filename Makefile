@@ -19,7 +19,7 @@ ci: ## what has to pass before a change lands
 	bash .ci/run
 
 picture: ## the picture of the demo in the README; freeze draws a terminal's output as SVG
-	go run github.com/charmbracelet/freeze@v0.2.2 --execute "go run ./cmd/plimsoll demo" -o docs/img/demo.svg \
+	go run github.com/charmbracelet/freeze@v0.2.2 --execute "go run ./cmd/plimsoll demo" --lines 1,18 -o docs/img/demo.svg \
 	  --font.family "ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace" --font.size 13 --padding 16
 
 e2e: ## the newest and the oldest supported client, against a scripted API on loopback
