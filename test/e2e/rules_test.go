@@ -145,6 +145,11 @@ func TestCeilingAfterCompaction(t *testing.T) {
 		v := w.open()
 		v.says("prompt one")
 		v.sees("answer one")
+		// The client shows an answer before it writes it down.
+		v.until("the answer in the transcript", func() bool {
+			files, err := filepath.Glob(filepath.Join(w.Claude(), "projects", "*", "*.jsonl"))
+			return err == nil && len(files) == 1 && strings.Contains(w.readFile(files[0]), `"cache_read_input_tokens":399000`)
+		})
 		v.says("prompt two")
 		v.sees("answer two")
 		w.denied("toolu_before", "[blocked: context ceiling]")
