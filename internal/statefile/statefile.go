@@ -31,6 +31,9 @@ var ErrTooLarge = errors.New("larger than allowed")
 
 // Read returns a regular file's content, following symlinks. A file of more than max bytes is ErrTooLarge. A pipe or
 // device in its place is ErrNotRegular and cannot block the caller.
+//
+// What another process appends during the read is not returned: the file is taken as it was at one moment. A gate that
+// took growth for an error would let calls pass just when many are counted at once.
 func Read(path string, max int64) ([]byte, error) {
 	f, err := openRead(path)
 	if err != nil {
@@ -47,21 +50,17 @@ func Read(path string, max int64) ([]byte, error) {
 	if size > max {
 		return nil, fmt.Errorf("read %s: %d bytes: %w", path, size, ErrTooLarge)
 	}
-	// One byte more than there should be, so that one read tells whether the file grew.
-	data := make([]byte, size+1)
+	data := make([]byte, size)
 	n := 0
-	for n < int(size) {
+	for n < len(data) {
 		m, err := f.read(data[n:])
 		if err != nil {
 			return nil, err
 		}
 		if m == 0 {
-			break
+			break // it shrank
 		}
 		n += m
-	}
-	if n > int(size) {
-		return nil, fmt.Errorf("read %s: file grew while it was read", path)
 	}
 	return data[:n], nil
 }

@@ -34,6 +34,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A file that grows all the while is read as it was at some moment, and never refused.
+func TestReadWhileItGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("start\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for range 300 {
+				if _, _, err := AppendOwn(path, []byte("record\n")); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	for range 3000 {
+		data, err := Read(path, 1<<20)
+		if err != nil || !bytes.HasPrefix(data, []byte("start\n")) || !bytes.HasSuffix(data, []byte("\n")) {
+			t.Fatalf("%d bytes, %v", len(data), err)
+		}
+	}
+	group.Wait()
+}
+
 func TestReplace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "deep", "f")
 	for _, text := range []string{"one", "", "three"} {
