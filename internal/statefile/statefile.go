@@ -32,8 +32,9 @@ var ErrTooLarge = errors.New("larger than allowed")
 // Read returns a regular file's content, following symlinks. A file of more than max bytes is ErrTooLarge. A pipe or
 // device in its place is ErrNotRegular and cannot block the caller.
 //
-// What another process appends during the read is not returned: the file is taken as it was at one moment. A gate that
-// took growth for an error would let calls pass just when many are counted at once.
+// What another process appends during the read is not returned: the file is taken as long as it was at one moment, which
+// may be in the middle of a record. A gate that took growth for an error would let calls pass just when many are counted
+// at once.
 func Read(path string, max int64) ([]byte, error) {
 	f, err := openRead(path)
 	if err != nil {

@@ -34,7 +34,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A file that grows all the while is read as it was at some moment, and never refused.
+// A file that grows all the while is never refused, and what is read is a beginning of it.
 func TestReadWhileItGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(path, []byte("start\n"), 0o600); err != nil {
@@ -54,7 +54,7 @@ func TestReadWhileItGrows(t *testing.T) {
 	}
 	for range 3000 {
 		data, err := Read(path, 1<<20)
-		if err != nil || !bytes.HasPrefix(data, []byte("start\n")) || !bytes.HasSuffix(data, []byte("\n")) {
+		if err != nil || !strings.HasPrefix("start\n"+strings.Repeat("record\n", len(data)/7+1), string(data)) || len(data) < len("start\n") {
 			t.Fatalf("%d bytes, %v", len(data), err)
 		}
 	}
