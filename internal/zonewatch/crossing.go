@@ -37,7 +37,7 @@ func (w Watch) cross(e harness.Event) harness.Verdict {
 	if err != nil {
 		return failOpen("state-unwritable", err)
 	}
-	v := w.crossLocked(e, r)
+	v := w.crossLocked(e)
 	if v.Written == nil {
 		unlock()
 		return v
@@ -52,13 +52,16 @@ func (w Watch) cross(e harness.Event) harness.Verdict {
 	return v
 }
 
-func (w Watch) crossLocked(e harness.Event, r reading) harness.Verdict {
-	old, err := w.reported(e.Session) // another process may have been faster
+// crossLocked looks at everything once more: while this process waited for the lock, another one may have reported the
+// crossing, or seen the session recover from what this one saw.
+func (w Watch) crossLocked(e harness.Event) harness.Verdict {
+	r := w.read(e.Session)
+	if r.Word == zone.Unknown {
+		return harness.Verdict{}
+	}
+	old, err := w.reported(e.Session)
 	if err != nil {
 		return failOpen("state-unreadable", err)
-	}
-	if !old.changes(r.Word) {
-		return harness.Verdict{}
 	}
 	if old.from() == zone.Dumb && r.Word != zone.Dumb {
 		// The gate lets go by itself when its file cannot be used; reports must not end with it.
@@ -183,8 +186,7 @@ type staged []*statefile.Temp
 // that nothing is reported that cannot be remembered.
 func (w Watch) stage(id harness.ID, old marks, to zone.Word) (staged, error) {
 	var s staged
-	// The armed mark goes first: the zone seen last stands in for a missing one, and must not do so for a report that
-	// never went out.
+	// The armed mark goes first, since it alone decides: a process that is killed between the two repeats nothing.
 	for _, m := range []struct{ ext, old, text string }{
 		{armedExt, old.armedRaw, mark(old.next(to))},
 		{seenExt, old.seenRaw, mark(to)},
