@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,6 +89,10 @@ func TestCrossingIsReportedOnce(t *testing.T) {
 			t.Errorf("%s is %q", name, got)
 		}
 	}
+	left, _ := filepath.Glob(filepath.Join(home, ".claude", "context-guard", "state", ".*"))
+	if len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
 }
 
 // Of 24 calls at once with a grace of 4 exactly 4 pass (G20, G21, B1).
@@ -115,7 +121,8 @@ func TestZoneSwitches(t *testing.T) {
 		env        []string
 		answered   bool
 	}{
-		{"G1 advisory by default", write, nil, false},
+		{"G1 advisory by default", write, blocking[1:], false},
+		{"G36 only the exact word", write, append([]string{"CLAUDE_PLUGIN_OPTION_ZONE_HOOK_MODE=Blocking"}, blocking[1:]...), false},
 		{"blocking", write, blocking, true},
 		{"G10 kill switch", write, append(blocking, "CLAUDE_PLUGIN_OPTION_CONTEXT_GUARD_HOOKS_ENABLED=false"), false},
 		{"I35 kill switch", batch, []string{"CLAUDE_PLUGIN_OPTION_CONTEXT_GUARD_HOOKS_ENABLED=false"}, false},
@@ -138,42 +145,128 @@ func TestZoneSwitches(t *testing.T) {
 	}
 }
 
-// The process is killed between any two steps: no report is lost, and one comes twice at most.
+// A session's way through the zones, and the process that reports killed between any two steps of it: no report is lost,
+// and one comes twice at most, in the same bytes. What is on disk afterwards is what an unkilled process leaves.
 func TestKilledAnywhere(t *testing.T) {
 	killer, bin := build(t, "plimsoll_kill"), build(t, "")
-	points := 0
-	for at := 1; at < 100; at++ {
-		home := fullSession(t, 90)
-		first, err := runHook(killer, home, batch, "PLIMSOLL_KILL_AT="+strconv.Itoa(at))
-		if err == nil {
-			if first == "" {
-				t.Fatalf("point %d: an unkilled process reported nothing", at)
+	percents := []int{10, 60, 90}
+	paths := [][]int{{90}, {60, 90}, {90, 10}, {10, 90}, {90, 60}, {10}}
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 3 {
+		var path []int
+		for range 3 + r.IntN(3) {
+			path = append(path, percents[r.IntN(3)])
+		}
+		paths = append(paths, path)
+	}
+	for _, path := range paths {
+		before := t.TempDir()
+		last := len(path) - 1
+		for _, percent := range path[:last] {
+			placeSnapshot(t, before, percent)
+			if _, err := runHook(bin, before, batch); err != nil {
+				t.Fatal(err)
 			}
-			break
 		}
-		points++
-		second, err := runHook(bin, home, batch)
+		placeSnapshot(t, before, path[last])
+		control := copyOf(t, before)
+		want, err := runHook(bin, control, batch)
 		if err != nil {
-			t.Fatalf("after point %d: %v", at, err)
+			t.Fatal(err)
 		}
-		third, _ := runHook(bin, home, batch)
-		if first == "" && second == "" {
-			t.Errorf("killed at point %d: the report is lost", at)
+		twice := 0
+		for at := 1; ; at++ {
+			home := copyOf(t, before)
+			first, err := runHook(killer, home, batch, "PLIMSOLL_KILL_AT="+strconv.Itoa(at))
+			if err == nil {
+				if changed := marksOf(before) != marksOf(control); changed && at < 6 {
+					t.Errorf("%v: only %d points to be killed at", path, at-1)
+				}
+				break
+			}
+			relapse := copyOf(t, home)
+			second, err := runHook(bin, home, batch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			third, _ := runHook(bin, home, batch)
+			for _, said := range []string{first, second} {
+				if said != "" && said != want {
+					t.Errorf("%v, killed at point %d: said %q, want %q", path, at, said, want)
+				}
+			}
+			if first != "" && second != "" {
+				twice++
+			}
+			if want != "" && first == "" && second == "" {
+				t.Errorf("%v, killed at point %d: the report is lost", path, at)
+			}
+			if third != "" {
+				t.Errorf("%v, killed at point %d: reported a third time", path, at)
+			}
+			if got := marksOf(home); got != marksOf(control) {
+				t.Errorf("%v, killed at point %d: %q on disk, want %q", path, at, got, marksOf(control))
+			}
+			// The session is elsewhere before the next look: no crossing ends where it began.
+			placeSnapshot(t, relapse, 90)
+			if said, _ := runHook(bin, relapse, batch); strings.Contains(said, "from the dumb") {
+				t.Errorf("%v, killed at point %d: then said %q", path, at, said)
+			}
 		}
-		if third != "" {
-			t.Errorf("killed at point %d: reported a third time", at)
-		}
-		// And the way back still works.
-		placeSnapshot(t, home, 10)
-		if out, _ := runHook(bin, home, batch); out != "" {
-			t.Errorf("killed at point %d: smart is reported: %s", at, out)
-		}
-		placeSnapshot(t, home, 60)
-		if out, _ := runHook(bin, home, batch); !strings.Contains(out, "acceptable") {
-			t.Errorf("killed at point %d: the next crossing is lost: %q", at, out)
+		// Once the answer is out, the next step is the rename that remembers it.
+		if twice > 1 {
+			t.Errorf("%v: %d points at which a kill repeats the report, want 1", path, twice)
 		}
 	}
-	if points < 6 {
-		t.Errorf("only %d points to be killed at", points)
+}
+
+// A gate killed at any point passes at most one call too many, the killed one, and still comes to its denial; a marker
+// is whole or not there.
+func TestGateAndMarkerKilledAnywhere(t *testing.T) {
+	killer, bin := build(t, "plimsoll_kill"), build(t, "")
+	const write = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"/a"}}`
+	const compact = `{"session_id":"s","hook_event_name":"PostCompact","trigger":"auto"}`
+	env := []string{"CLAUDE_PLUGIN_OPTION_ZONE_HOOK_MODE=blocking", "CLAUDE_PLUGIN_OPTION_ZONE_GATE_GRACE_CALLS=1"}
+	for _, payload := range []string{write, compact} {
+		for at := 1; ; at++ {
+			home := fullSession(t, 95)
+			_, err := runHook(killer, home, payload, append(env, "PLIMSOLL_KILL_AT="+strconv.Itoa(at))...)
+			if err == nil {
+				if at < 3 {
+					t.Errorf("only %d points to be killed at", at-1)
+				}
+				break
+			}
+			passed := 0
+			for range 3 {
+				if out, err := runHook(bin, home, write, env...); err == nil && out == "" {
+					passed++
+				}
+			}
+			if passed > 1 {
+				t.Errorf("killed at point %d of %s: %d passed, want 1 at most", at, payload, passed)
+			}
+			marker := filepath.Join(home, ".claude", "context-guard", "context", "s.compacted")
+			if data, err := os.ReadFile(marker); err == nil && !json.Valid(data) {
+				t.Errorf("killed at point %d: half a marker: %q", at, data)
+			}
+		}
 	}
+}
+
+func copyOf(t *testing.T, home string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(home)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// marksOf are the two words that session s is remembered by.
+func marksOf(home string) string {
+	state := filepath.Join(home, ".claude", "context-guard", "state")
+	seen, _ := os.ReadFile(filepath.Join(state, "s.zone"))
+	armed, _ := os.ReadFile(filepath.Join(state, "s.armed"))
+	return string(seen) + string(armed)
 }
