@@ -13,7 +13,19 @@ import (
 type Instrument struct {
 	Present bool
 	Why     string // why it is absent, or where it is configured
+	Case    Case
 }
+
+// Case is one of the contract's four answers to "why is there no snapshot?". Only Configured can be a defect.
+type Case string
+
+// The cases.
+const (
+	NotConfigured Case = "not configured" // no statusLine in any scope
+	SwitchedOff   Case = "switched off"   // by policy, by choice, or because the folder is not trusted
+	NotRun        Case = "not run here"   // cloud, claude -p and whatever else has no terminal
+	Configured    Case = "configured"
+)
 
 // NoInstrument begins the reason of every structural absence; the contract asks readers for these very words.
 const NoInstrument = "no instrument in this environment"
@@ -21,34 +33,44 @@ const NoInstrument = "no instrument in this environment"
 // FindInstrument tells a structural absence of the status line from a defect, as the reader contract does: none
 // configured, configured but switched off, or an environment that never runs one.
 func FindInstrument(env config.Env, project string) Instrument {
-	return findInstrument(env, project, Load(env, project))
+	return InstrumentIn(env, project, Load(env, project))
 }
 
-func findInstrument(env config.Env, project string, files []File) Instrument {
-	absent := func(why string) Instrument { return Instrument{false, NoInstrument + ": " + why} }
+// InstrumentIn is FindInstrument over settings that were read already.
+func InstrumentIn(env config.Env, project string, files []File) Instrument {
+	absent := func(c Case, why string) Instrument { return Instrument{false, NoInstrument + ": " + why, c} }
 	line, at := Lookup(files, "statusLine")
 	if line.Kind() == rawjson.Absent || line.Kind() == rawjson.Null {
-		return absent("no statusLine is configured in any settings file")
+		return absent(NotConfigured, "no statusLine is configured in any settings file")
 	}
 	if off, by := Lookup(files, "disableAllHooks"); off.Kind() == rawjson.True {
-		return absent("disableAllHooks in " + by.Path + " switches the status line off")
+		return absent(SwitchedOff, "disableAllHooks in "+by.Path+" switches the status line off")
 	}
-	if managedOnly(files) && at.Scope != Managed {
-		return absent("allowManagedHooksOnly narrows the status line to managed settings, which have none")
+	if ManagedOnly(files) && at.Scope != Managed {
+		return absent(SwitchedOff, "allowManagedHooksOnly narrows the status line to managed settings, which have none")
 	}
-	if env.Get("CLAUDE_CODE_REMOTE") == "true" {
-		return absent("a cloud session runs no status line")
+	if why := NoStatusline(env); why != "" {
+		return absent(NotRun, why)
 	}
-	if entry := env.Get("CLAUDE_CODE_ENTRYPOINT"); entry != "" && entry != "cli" {
-		return absent("a session started as " + entry + " runs no status line")
+	if project != "" && !Trusted(env, project) {
+		return absent(SwitchedOff, "the folder is not trusted, so the client runs no status line in it")
 	}
-	if project != "" && !trusted(env, project) {
-		return absent("the folder is not trusted, so the client runs no status line in it")
-	}
-	return Instrument{true, "statusLine in " + at.Path}
+	return Instrument{true, "statusLine in " + at.Path, Configured}
 }
 
-func managedOnly(files []File) bool {
+// NoStatusline says why this environment runs no status line, whatever is configured; "" when it may run one.
+func NoStatusline(env config.Env) string {
+	if env.Get("CLAUDE_CODE_REMOTE") == "true" {
+		return "a cloud session runs no status line"
+	}
+	if entry := env.Get("CLAUDE_CODE_ENTRYPOINT"); entry != "" && entry != "cli" {
+		return "a session started as " + entry + " runs no status line"
+	}
+	return ""
+}
+
+// ManagedOnly tells whether managed settings narrow hooks and status line to managed ones.
+func ManagedOnly(files []File) bool {
 	for _, f := range files {
 		if f.Scope == Managed && f.Root.Get("allowManagedHooksOnly").Kind() == rawjson.True {
 			return true
@@ -57,9 +79,9 @@ func managedOnly(files []File) bool {
 	return false
 }
 
-// trusted reads the client's own record of the folder. Where there is none to read nothing is known, and an unknown
+// Trusted reads the client's own record of the folder. Where there is none to read nothing is known, and an unknown
 // must not be reported as a cause.
-func trusted(env config.Env, project string) bool {
+func Trusted(env config.Env, project string) bool {
 	path := filepath.Join(env.Home(), ".claude.json")
 	if dir := env.Get("CLAUDE_CONFIG_DIR"); dir != "" {
 		path = filepath.Join(dir, ".claude.json")

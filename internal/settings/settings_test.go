@@ -111,7 +111,7 @@ func TestInstrument(t *testing.T) {
 			v, ok := c.env[name]
 			return v, ok
 		})
-		got := findInstrument(env, t.TempDir(), c.files)
+		got := InstrumentIn(env, t.TempDir(), c.files)
 		if got.Present != c.present || !strings.Contains(got.Why, c.why) || strings.HasPrefix(got.Why, NoInstrument) == c.present {
 			t.Errorf("%s: %+v", c.name, got)
 		}
@@ -130,7 +130,7 @@ func TestTrust(t *testing.T) {
 		`{"projects":{"/a/bc":{"hasTrustDialogAccepted":false},"/x":{"hasTrustDialogAccepted":false},"/b":{}}}`: true,
 	} {
 		put(t, filepath.Join(home, ".claude.json"), record)
-		if got := trusted(env, "/a/b"); got != want {
+		if got := Trusted(env, "/a/b"); got != want {
 			t.Errorf("%s: trusted %v", record, got)
 		}
 	}

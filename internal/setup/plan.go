@@ -220,7 +220,7 @@ func Make(o Options) (Plan, error) {
 	}
 	part := func(name string) bool { return o.Only == "" || o.Only == name }
 	if part(OnlyHooks) {
-		if plugin := enabledPlugin(o); plugin != "" {
+		if plugin, _ := settings.EnabledPlugin(settings.Load(o.Env, o.Project)); plugin != "" {
 			d.note("the plugin %s is enabled and registers the hooks; a second registration would run every rule twice, so none is written", plugin)
 		} else if err := d.edit(path, fileMode(o.Scope), func(data []byte) ([]byte, error) { return wireHooks(data, o.Hook, kb) }); err != nil {
 			return Plan{}, err
@@ -361,18 +361,6 @@ func seedZones(data []byte) ([]byte, error) {
 type tokenRow struct {
 	Smart      float64 `json:"smart_max_tokens"`
 	Acceptable float64 `json:"acceptable_max_tokens"`
-}
-
-// enabledPlugin is the name under which our plugin is enabled in the settings that apply; "" when it is not.
-func enabledPlugin(o Options) string {
-	for _, f := range settings.Load(o.Env, o.Project) {
-		for name, on := range f.Root.Get("enabledPlugins").Members() {
-			if strings.HasPrefix(name, "plimsoll@") && on.Kind() == rawjson.True {
-				return name
-			}
-		}
-	}
-	return ""
 }
 
 // shadowing is the settings file whose statusLine wins over the one at path.

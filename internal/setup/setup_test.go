@@ -361,6 +361,22 @@ func TestPluginMeansNoHooks(t *testing.T) {
 	}
 }
 
+// A local false wins over the user's true, so the plugin's hooks do not run and setup's have to.
+func TestPluginSwitchedOffInTheProjectMeansHooks(t *testing.T) {
+	w := newWorld(t, `{"enabledPlugins":{"plimsoll@plimsoll":true}}`, true)
+	local := filepath.Join(w.o.Project, ".claude", "settings.local.json")
+	if err := os.MkdirAll(filepath.Dir(local), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(local, []byte(`{"enabledPlugins":{"plimsoll@plimsoll":false}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.apply(Make(w.o))
+	if text := w.text(w.settings()); !strings.Contains(text, `"hooks"`) {
+		t.Errorf("wrote %s", text)
+	}
+}
+
 func TestOurHandlersAreFoundWhereverInstalled(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"type":"command","command":"/a/plimsoll-hook"}`:                   true,
