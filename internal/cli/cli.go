@@ -89,6 +89,7 @@ calls that would load a session past its line.`,
 	root.AddCommand(
 		demoCommand(p),
 		setupCommand(p),
+		doctorCommand(p),
 		explainCommand(p),
 		kbCommand(p),
 		passThrough(p, "zone SESSION [--json|--explain]", "Print a session's zone: smart, acceptable, dumb or unknown", hookcmd.Zone),

@@ -35,6 +35,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "tmp"))
 			return os.MkdirAll(filepath.Join(env.WorkDir, "tmp"), 0o700)
 		},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"tree": tree},
 		RequireExplicitExec: true,
 	})
 }
