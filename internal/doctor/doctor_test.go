@@ -397,6 +397,10 @@ var cases = []struct {
 	{"newest is idle", also(noSession, func(w *world) {
 		w.put(".claude/context-guard/context/x.json", snapshotText("x", now.Add(-3*time.Hour), 200_000))
 	}), []string{"INFO snapshot"}, "idle or has ended"},
+	{"the own one, named", func(w *world) {
+		w.session = sid
+		w.put(".claude/context-guard/context/"+sid+".json", snapshotText(sid, now.Add(-time.Hour), 200_000))
+	}, []string{"FAIL snapshot"}, "session abc-1: the snapshot is 1 h old"},
 	{"named", func(w *world) { w.session = "other" }, []string{"FAIL snapshot"}, "session other (argument): no snapshot"},
 	{"named, idle", func(w *world) {
 		w.session = "other"
@@ -729,6 +733,7 @@ func TestTextIsPlain(t *testing.T) {
 	w := newWorld(t)
 	w.texts[settings.User] = strings.ReplaceAll(w.texts[settings.User], "/opt/plimsoll-hook", `/opt/\u001b[31m\u202e/plimsoll-hook`)
 	w.outcome = func(Command) Outcome { return Outcome{Code: 127, Stderr: "\x1b]0;title\a\n"} }
+	w.put(".claude/plimsoll/config.json", `{"\u001b[31mred\u202e":1}`)
 	for _, r := range w.examine().Results {
 		if text := r.What + r.Why + r.Fix; harness.Plain(text, 10_000) != text {
 			t.Errorf("%q", text)
