@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/rawjson"
 	"plimsoll/internal/settings"
 	"plimsoll/internal/zone"
@@ -255,14 +256,14 @@ func (e *exam) ceilingAbove(t Trigger) *Result {
 	if c.Window.V > 0 {
 		window = float64(c.Window.V)
 	}
-	ceiling := math.Min(math.Floor(float64(c.Percent.V)*window/100), float64(c.Absolute.V))
+	threshold, _ := ceiling.Threshold(int64(min(window, 1e15)), int64(c.Percent.V), int64(c.Absolute.V))
 	var late []string
-	for _, band := range []struct {
-		name  string
-		times float64
-	}{{"the ceiling", 1}, {"its band run-now", 1.25}, {"its band full-summary", 1.5}} {
-		if at := math.Floor(ceiling * band.times); at >= t.Tokens {
-			late = append(late, fmt.Sprintf("%s (%s tokens)", band.name, zone.FormatTokens(at)))
+	for _, at := range []struct {
+		name   string
+		tokens int64
+	}{{"the ceiling", threshold}, {"its band run-now", threshold + threshold/4}, {"its band full-summary", threshold + threshold/2}} {
+		if float64(at.tokens) >= t.Tokens {
+			late = append(late, fmt.Sprintf("%s (%s tokens)", at.name, zone.FormatTokens(float64(at.tokens))))
 		}
 	}
 	if len(late) == 0 {

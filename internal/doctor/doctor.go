@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/config"
 	"plimsoll/internal/harness"
+	"plimsoll/internal/kbgate"
 	"plimsoll/internal/rawjson"
 	"plimsoll/internal/registration"
 	"plimsoll/internal/settings"
@@ -149,7 +150,7 @@ func gather(in Input) *exam {
 	}
 	// HOME is where the tool itself was started; a settings file that moves it moves the hooks' home only.
 	e.cfg = config.Load(e.env)
-	e.kb = e.cfg.KBFor(projectRoot(e.Project), e.env)
+	e.kb = e.cfg.KBFor(kbgate.Root(e.Project, ""), e.env)
 	e.store, _ = snapshot.In(e.home)
 	e.instrument = settings.InstrumentIn(e.env, e.Project, e.Files)
 	e.session = findSession(in, e.store)

@@ -71,18 +71,3 @@ func newest(store snapshot.Store) string {
 	}
 	return id
 }
-
-// projectRoot is where the project's own file is looked for: the folder at or above dir with a .git, else dir.
-func projectRoot(dir string) string {
-	if !filepath.IsAbs(dir) {
-		return ""
-	}
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if filepath.Dir(at) == at {
-			return dir
-		}
-	}
-}
