@@ -1,0 +1,46 @@
+package note
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Section returns the lines of the section that heading names, from its heading to before the next one of the same or
+// a higher level, as line numbers from 1. Names match letter for letter, then in any case, then as the anchor that
+// web pages make of a heading (lower case, - for blanks). The name may be a path of headings with " > " between them.
+func (n Note) Section(heading string) (first, last int, ok bool) {
+	for _, same := range []func(string) bool{
+		func(s string) bool { return s == heading },
+		func(s string) bool { return strings.EqualFold(s, heading) },
+		func(s string) bool { return Anchor(s) == Anchor(heading) && Anchor(s) != "" },
+	} {
+		for i, h := range n.Headings {
+			if !same(h.Title) && !same(h.Path) {
+				continue
+			}
+			last := n.lines
+			for _, next := range n.Headings[i+1:] {
+				if next.Level <= h.Level {
+					last = next.Line - 1
+					break
+				}
+			}
+			return h.Line, last, true
+		}
+	}
+	return 0, 0, false
+}
+
+// Anchor is the fragment that names a heading in a link: letters, digits, - and _ in lower case, blanks as -.
+func Anchor(heading string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(heading) {
+		switch {
+		case r == ' ':
+			b.WriteByte('-')
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
