@@ -156,3 +156,19 @@ func Quote(s string) string {
 	b.WriteByte('"')
 	return b.String()
 }
+
+// Keys returns the keys of a text's front matter, nil when it has none.
+func Keys(text string) map[string]bool {
+	lines := strings.Split(text, "\n")
+	end := frontMatterEnd(lines)
+	if end == 0 {
+		return nil
+	}
+	keys := map[string]bool{}
+	for _, line := range lines[1:end] {
+		if key, _, ok := keyLine(line); ok {
+			keys[key] = true
+		}
+	}
+	return keys
+}

@@ -98,8 +98,8 @@ func TestSection(t *testing.T) {
 		"Why not": "3-6", "why NOT": "3-6", "why-not": "3-6", "Other": "7-8", "B > Other": "10-11", "A": "1-8", "B": "9-11", "Deep": "5-6", "": "", "None": "", "-": "",
 	} {
 		got := ""
-		if first, last, ok := n.Section(heading); ok {
-			got = fmt.Sprintf("%d-%d", first, last)
+		if h, last, ok := n.Section(heading); ok {
+			got = fmt.Sprintf("%d-%d", h.Line, last)
 		}
 		if got != want {
 			t.Errorf("%q: lines %s, want %s", heading, got, want)
@@ -133,9 +133,9 @@ func FuzzParse(f *testing.F) {
 			last = p.Last
 		}
 		for _, h := range n.Headings {
-			first, last, ok := n.Section(h.Path)
-			if !ok || first < 1 || last < first || last > count {
-				t.Fatalf("section %q on lines %d to %d of %d, %v", h.Path, first, last, count, ok)
+			at, last, ok := n.Section(h.Path)
+			if !ok || at.Line < 1 || last < at.Line || last > count {
+				t.Fatalf("section %q on lines %d to %d of %d, %v", h.Path, at.Line, last, count, ok)
 			}
 		}
 	})

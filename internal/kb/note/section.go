@@ -5,10 +5,13 @@ import (
 	"unicode"
 )
 
-// Section returns the lines of the section that heading names, from its heading to before the next one of the same or
-// a higher level, as line numbers from 1. Names match letter for letter, then in any case, then as the anchor that
+// Lines is how many lines the note has.
+func (n Note) Lines() int { return n.lines }
+
+// Section returns the heading of the section that heading names, and the section's last line: it goes to before the next
+// heading of the same or a higher level. Names match letter for letter, then in any case, then as the anchor that
 // web pages make of a heading (lower case, - for blanks). The name may be a path of headings with " > " between them.
-func (n Note) Section(heading string) (first, last int, ok bool) {
+func (n Note) Section(heading string) (found Heading, last int, ok bool) {
 	for _, same := range []func(string) bool{
 		func(s string) bool { return s == heading },
 		func(s string) bool { return strings.EqualFold(s, heading) },
@@ -25,10 +28,10 @@ func (n Note) Section(heading string) (first, last int, ok bool) {
 					break
 				}
 			}
-			return h.Line, last, true
+			return h, last, true
 		}
 	}
-	return 0, 0, false
+	return Heading{}, 0, false
 }
 
 // Anchor is the fragment that names a heading in a link: letters, digits, - and _ in lower case, blanks as -.
