@@ -209,3 +209,12 @@ func (b *Base) read(file string) (memories.Folder, string, string, error) {
 	}
 	return memories.Folder{}, "", "", fmt.Errorf("%s: %w in any memory folder", Line(file), fs.ErrNotExist)
 }
+
+// GetAt is Get for a file that may have the heading behind it, as FILE#HEADING. A file whose name holds a # comes first.
+func (b *Base) GetAt(file, heading string) (Text, error) {
+	t, err := b.Get(file, heading)
+	if name, rest, ok := strings.Cut(file, "#"); ok && heading == "" && errors.Is(err, fs.ErrNotExist) {
+		return b.Get(name, rest)
+	}
+	return t, err
+}
