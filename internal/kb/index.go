@@ -157,10 +157,11 @@ func (ix *index) prepare() error {
 	return ix.db.Exec(`begin immediate;` + tables + fmt.Sprintf(`pragma user_version = %d; commit`, schemaVersion))
 }
 
-// damaged tells whether an index cannot be read any more, so that a new one has to be made.
+// damaged tells whether an index cannot be read any more, so that a new one has to be made. A wrong checksum is an IOERR, a
+// missing table an ERROR, a row that should not be there a CONSTRAINT.
 func damaged(err error) bool {
 	return errors.Is(err, errVersion) || errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.NOTADB) || errors.Is(err, sqlite3.IOERR) ||
-		errors.Is(err, sqlite3.SCHEMA) || errors.Is(err, sqlite3.ERROR) || errors.Is(err, sqlite3.CONSTRAINT)
+		errors.Is(err, sqlite3.ERROR) || errors.Is(err, sqlite3.CONSTRAINT)
 }
 
 func removeIndex(path string) error {

@@ -129,7 +129,21 @@ func TestDamagedIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"no tables":     func(t *testing.T, path string) { change(t, path, `drop table passage_text; drop table note`) },
+		"no tables": func(t *testing.T, path string) { change(t, path, `drop table passage_text; drop table note`) },
+		"row lost": func(t *testing.T, path string) {
+			change(t, path, `delete from note where id = (select max(id) from note)`)
+		},
+		"one digit": func(t *testing.T, path string) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wrong := bytes.ReplaceAll(data, []byte("a lease of 12 minutes"), []byte("a lease of 99 minutes"))
+			if bytes.Equal(wrong, data) {
+				t.Fatal("the text to change is not there")
+			}
+			write(t, path, string(wrong))
+		},
 		"other version": func(t *testing.T, path string) { change(t, path, `pragma user_version = 99`) },
 	}
 	for i := int64(1); i < 16; i++ {
@@ -196,9 +210,16 @@ func TestIndexInMemory(t *testing.T) {
 		},
 		"the index is a link": func(t *testing.T, claude string) {
 			write(t, filepath.Join(claude, ".kb-gate", "index", ".gitignore"), "*")
-			if err := os.Symlink(filepath.Join(t.TempDir(), "target"), filepath.Join(claude, ".kb-gate", "index", indexName)); err != nil {
+			target := filepath.Join(t.TempDir(), "target")
+			write(t, target, "")
+			if err := os.Symlink(target, filepath.Join(claude, ".kb-gate", "index", indexName)); err != nil {
 				t.Skip(err)
 			}
+			t.Cleanup(func() {
+				if data, err := os.ReadFile(target); err != nil || len(data) > 0 {
+					t.Errorf("what the link points to has %d bytes, %v", len(data), err)
+				}
+			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

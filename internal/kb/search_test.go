@@ -78,6 +78,21 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// A note with an identifier comes before one that has its words here and there, and more often.
+func TestWholeIdentifiersFirst(t *testing.T) {
+	scattered := strings.Repeat("The total of a line; an order has a total. ", 3)
+	b := project(t, map[string]string{
+		"a.md": scattered, "b.md": scattered + "Or services first, saga next, booking last, go.",
+		"snake.md": "We store `order_line_total` in a column of that table, next to some other columns that matter less here.",
+		"path.md":  "It is done in services/booking/saga.go and nowhere else, whatever the other file of the same name says about it.",
+	})
+	for query, want := range map[string]string{"order_line_total": "snake.md", "OrderLineTotal": "snake.md", "booking/saga.go": "path.md"} {
+		if got := files(t, b, query); len(got) == 0 || got[0] != want {
+			t.Errorf("%q found %q, want %s first", query, got, want)
+		}
+	}
+}
+
 func TestHit(t *testing.T) {
 	b := project(t, map[string]string{"sub/note.md": "---\nname: Holds\ndescription: About holds\ntags: [redis, cabin]\ndate: 2026-01-19\n---\n# Holds\n\nIntro.\n\n## Lease\n\nA hold has a \x1b[31mlease\u202e of 12 minutes.\n\n### Renewal\n\nThe lease is renewed once; the lease never twice.\n\n## Other\n\nNothing.\n"})
 	hits, err := b.Search("lease minutes", 0)

@@ -48,7 +48,7 @@ func TestFind(t *testing.T) {
 		"plugin, off here":         {files: map[string]string{"~/.claude/settings.json": `{"enabledPlugins":{"plimsoll@market":true}}`, ".claude/settings.json": `{"enabledPlugins":{"plimsoll@market":false}}`}},
 		"several":                  {files: map[string]string{"~/.claude.json": `{"mcpServers":{"memory-loop":{}}}`, ".mcp.json": server}, tools: []string{ours, theirs}},
 		"names with blanks":        {files: map[string]string{"~/.claude.json": `{"mcpServers":{"my notes":{}}}`}, tools: []string{"mcp__my_notes__find"}},
-		"another server":           {files: map[string]string{".mcp.json": `{"mcpServers":{"plimsolls":{},"x":{}}}`}},
+		"another server":           {files: map[string]string{".mcp.json": `{"mcpServers":{"plimsolls":{},"plim":{},"plimsoll_":{}}}`}},
 		"broken files":             {files: map[string]string{".mcp.json": `{"mcpServers":`, "~/.claude.json": `[]`, ".claude/settings.json": `nonsense`}},
 		"on PATH":                  {files: map[string]string{"~/bin/plimsoll": "#!"}, env: map[string]string{"PATH": "relative:HOME/none:HOME/bin"}, commands: []string{"plimsoll kb search"}},
 		"not executable":           {files: map[string]string{"~/doc/plimsoll": "#!"}, env: map[string]string{"PATH": "HOME/doc"}},

@@ -177,7 +177,7 @@ func TestAdd(t *testing.T) {
 		t.Errorf("%s:\n%s\nwant\n%s", name, text, want)
 	}
 	name, text = add("gotchas/deep", Draft{Title: "Own keys", Tags: []string{"x"}, Date: "2026-01-02", Text: "---\r\nname: Mine\r\nextra: kept\r\n---\r\nBody"})
-	if n := note.Parse(text); name != "gotchas/deep/own-keys.md" || n.Name != "Mine" || n.Date != "2026-01-02" || !reflect.DeepEqual(n.Tags, []string{"x"}) || !strings.Contains(text, "\nextra: kept\n") || !strings.HasSuffix(text, "\nBody\n") {
+	if n := note.Parse(text); name != "gotchas/deep/own-keys.md" || n.Name != "Mine" || n.Date != "2026-01-02" || !reflect.DeepEqual(n.Tags, []string{"x"}) || !strings.Contains(text, "\nextra: kept\n") || strings.Count(text, "name:") != 1 || !strings.HasSuffix(text, "\nBody\n") {
 		t.Errorf("%s:\n%s", name, text)
 	}
 	if _, err := f.Add("", Draft{Title: "PGX break behind pgbouncer", Text: "new"}); !errors.Is(err, fs.ErrExist) {
