@@ -60,8 +60,8 @@ type index struct{ db *sqlite3.Conn }
 // errVersion reports an index that another version of the program made.
 var errVersion = errors.New("index of another version")
 
-// lockDir makes the index's folder and takes its lock.
-func lockDir(dir string) (unlock func(), err error) {
+// lockDir makes the index's folder and takes its lock, unless that takes longer than wait.
+func lockDir(dir string, wait time.Duration) (unlock func(), err error) {
 	for _, d := range []string{filepath.Dir(dir), dir} {
 		// A repository could carry links that lead our writes elsewhere.
 		if info, err := os.Lstat(d); err == nil && !info.IsDir() {
@@ -90,13 +90,13 @@ func lockDir(dir string) (unlock func(), err error) {
 	select {
 	case l := <-got:
 		return l.unlock, l.err
-	case <-time.After(lockWait):
+	case <-time.After(wait):
 		go func() {
 			if l := <-got; l.err == nil {
 				l.unlock()
 			}
 		}()
-		return nil, fmt.Errorf("lock %s: another process has held it for %s", dir, lockWait)
+		return nil, fmt.Errorf("lock %s: another process has held it for %s", dir, wait)
 	}
 }
 
@@ -149,8 +149,7 @@ func (ix *index) prepare() error {
 	case tableCount > 0:
 		return errVersion
 	}
-	// Checksums tell a damaged page from a sound one wherever it is read. Synchronous normal: a crash of the machine may
-	// cost the newest entries, which come back with the next use.
+	// Checksums tell a damaged page from a sound one wherever it is read.
 	if err := ix.db.EnableChecksums("main"); err != nil {
 		return err
 	}

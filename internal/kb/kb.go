@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -24,6 +25,7 @@ import (
 type Base struct {
 	Places memories.Places
 
+	wait   time.Duration // for the lock
 	mu     sync.Mutex
 	memory *index // where the index on disk cannot be used
 	why    string // why it cannot
@@ -34,7 +36,7 @@ var ErrNone = errors.New("no .claude/memories folder here, above, or in the home
 
 // Open returns the knowledge base for a session in dir, an absolute path. The error is ErrNone.
 func Open(dir string, env config.Env) (*Base, error) {
-	b := &Base{Places: memories.Find(dir, env)}
+	b := &Base{Places: memories.Find(dir, env), wait: lockWait}
 	if len(b.Places.Found) == 0 {
 		return nil, ErrNone
 	}
@@ -83,7 +85,7 @@ func (b *Base) use(f func(*index) error) error {
 }
 
 func (b *Base) onDisk(f func(*index) error) error {
-	unlock, err := lockDir(b.Dir())
+	unlock, err := lockDir(b.Dir(), b.wait)
 	if err != nil {
 		return &dirError{err}
 	}

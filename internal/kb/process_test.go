@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -235,6 +236,20 @@ func TestIndexInMemory(t *testing.T) {
 				t.Errorf("status %+v, %v", st.Index, err)
 			}
 		})
+	}
+}
+
+// A process that holds the lock and does not go on stops nobody.
+func TestLockHeld(t *testing.T) {
+	b := ferry(t)
+	unlock, err := lockDir(b.Dir(), lockWait)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	b.wait = time.Millisecond
+	if hits, err := b.Search("redis", 1); err != nil || len(hits) != 1 || !strings.Contains(b.why, "another process") {
+		t.Errorf("%v, %v, %q", hits, err, b.why)
 	}
 }
 

@@ -63,7 +63,7 @@ func servers(env config.Env, project string) (names []string) {
 		}
 	}
 	state := clientState(env)
-	// The client keys projects by the folder that a session was started in, which may be one below.
+	// Keyed by the folder of the session; what was decided in a folder below is not seen.
 	own := state.Get("projects").Get(project)
 	off := func(name string) bool { return contains(own.Get("disabledMcpServers"), name) }
 	add(state.Get("mcpServers"), off)
