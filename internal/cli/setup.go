@@ -127,7 +127,7 @@ func (s setupFlags) report(p Process, plan setup.Plan, backups []string, written
 		for _, b := range backups {
 			fmt.Fprintf(p.Stdout, "backup: %s\n", b)
 		}
-		fmt.Fprintln(p.Stdout, "done; new sessions use it")
+		fmt.Fprintln(p.Stdout, "done; new sessions use it. `plimsoll doctor` checks that it works")
 	}
 	return nil
 }

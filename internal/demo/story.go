@@ -42,7 +42,7 @@ var story = []step{
 		{what: "Explore, without a search", event: harness.PreToolUse, tool: "Agent", input: explore},
 		{what: "Explore, the second of the batch", event: harness.PreToolUse, tool: "Agent", input: explore},
 		{what: "Explore, the third", event: harness.PreToolUse, tool: "Agent", input: explore},
-		{what: "a search for seat holds", event: harness.PostToolUse, tool: "mcp__memory-loop__query", input: `{"query":"seat holds"}`},
+		{what: "plimsoll kb search seat holds", event: harness.PostToolUse, tool: "Bash", input: `{"command":"plimsoll kb search seat holds"}`},
 		{what: "Explore, with what was found", event: harness.PreToolUse, tool: "Agent", input: findings},
 	}},
 	{at: 34 * time.Minute, payload: "response", input: 118_400, output: 1_900},

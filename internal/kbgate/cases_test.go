@@ -435,7 +435,7 @@ func TestBriefing(t *testing.T) {
 		p.mode(mode)
 		for _, kind := range []string{"Explore", "general-purpose", "Plan"} {
 			out := p.start(kind)
-			if brief := text(t, out, "additionalContext"); !strings.Contains(brief, "KB context:") || !strings.Contains(brief, "mcp__memory-loop__query") {
+			if brief := text(t, out, "additionalContext"); !strings.Contains(brief, "KB context:") || !strings.Contains(brief, "plimsoll kb search") {
 				t.Errorf("%s: %s", kind, out)
 			}
 			if !strings.HasPrefix(out, `{"hookSpecificOutput":{"hookEventName":"SubagentStart","additionalContext":"`) || strings.Contains(out, "systemMessage") {

@@ -20,8 +20,11 @@ import (
 
 // Gate is what the rule needs from outside.
 type Gate struct {
-	Settings   func(root string) config.KB // the settings of the project at root
-	ProjectDir string                      // the client's CLAUDE_PROJECT_DIR
+	Settings func(root string) config.KB // the settings of the project at root
+	// AtHand narrows the settings to the searches that a session in the project at root is known to have, for the texts: a
+	// model must not be sent to one that is not there. Nil: nothing is known.
+	AtHand     func(kb config.KB, root string) config.KB
+	ProjectDir string // the client's CLAUDE_PROJECT_DIR
 	Now        func() time.Time
 	Debug      func(err error) // hears what went wrong, and of spawns in projects without a knowledge base; nil: nobody does
 }
@@ -46,6 +49,7 @@ type call struct {
 	Gate
 	event harness.Event
 	kb    config.KB
+	root  string
 	state state
 }
 
@@ -63,7 +67,7 @@ func (g Gate) judge(e harness.Event) harness.Verdict {
 		}
 		return harness.Verdict{}
 	}
-	c := call{Gate: g, event: e, kb: g.Settings(root), state: stateOf(root, e.RawSession)}
+	c := call{Gate: g, event: e, kb: g.Settings(root), root: root, state: stateOf(root, e.RawSession)}
 	if c.kb.Mode.V == config.KBOff {
 		return harness.Verdict{}
 	}
@@ -76,6 +80,14 @@ func (g Gate) judge(e harness.Event) harness.Verdict {
 		return c.started()
 	}
 	return c.spawned()
+}
+
+// named are the settings that texts name searches from.
+func (c call) named() config.KB {
+	if c.AtHand == nil {
+		return c.kb
+	}
+	return c.AtHand(c.kb, c.root)
 }
 
 // prompted begins a turn.
@@ -147,7 +159,7 @@ func (c call) started() harness.Verdict {
 	}
 	return harness.Verdict{
 		Decision: harness.Note,
-		ToModel:  briefing(c.kb),
+		ToModel:  briefing(c.named()),
 		Why:      decidedBriefed,
 		Figures:  []harness.Figure{{Key: "agent_type", Value: kind}},
 		Written: func(ok bool) {
@@ -218,7 +230,7 @@ func (c call) spawned() harness.Verdict {
 	}
 	c.logJudged(l, decidedWarn, "", nil)
 	v := c.verdict(l, harness.Note, "", nil)
-	v.ToModel = adviceForModel(c.kb, l)
+	v.ToModel = adviceForModel(c.named(), l)
 	if c.state.firstTold(turn, decidedWarn) {
 		v.ToOperator = adviceForOperator(l)
 	}
@@ -236,7 +248,7 @@ func (c call) enforce(l lookup, s stamp) harness.Verdict {
 	if why == "" {
 		c.logJudged(l, decidedDeny, "", spent)
 		v := c.verdict(l, harness.Denial, "", spent)
-		v.Reason = denialForModel(c.kb, l)
+		v.Reason = denialForModel(c.named(), l)
 		if c.state.firstTold(s.turn, decidedDeny) {
 			v.ToOperator = denialForOperator(l)
 		}
@@ -249,7 +261,7 @@ func (c call) enforce(l lookup, s stamp) harness.Verdict {
 	decision := decidedAllow
 	if why == whySession {
 		decision = decidedWarn
-		v.ToModel = adviceForModel(c.kb, l)
+		v.ToModel = adviceForModel(c.named(), l)
 	}
 	c.logJudged(l, decision, why, spent)
 	return v

@@ -17,16 +17,9 @@ const MaxText = 1000
 // maxNames bounds the part of a text that names the searches, in bytes, so that the whole stays within MaxText.
 const maxNames = 240
 
-// The embedded search counts where somebody has it, but it is no part of this version: a text must not send a model to
-// a command that does not exist.
-const (
-	embeddedCommand = "plimsoll kb search"
-	embeddedTool    = "mcp__plimsoll__query"
-)
-
 // searchNames says with what a model can search: what the settings count as a search, as far as there is room. A name
-// that cannot be shown as it is, is left out. Which of them a session has is not known here; what is known to be at hand
-// belongs before the others.
+// that cannot be shown as it is, is left out. The settings are those of
+// Gate.AtHand: what the session is known to have, where anything is known.
 func searchNames(kb config.KB) string {
 	var names []string
 	room := maxNames
@@ -38,15 +31,10 @@ func searchNames(kb config.KB) string {
 		}
 	}
 	for _, command := range kb.SearchCommands.V {
-		if command == embeddedCommand {
-			continue
-		}
 		add(`the Bash command "`, strings.Join(strings.Fields(command), " "), ` <words>"`)
 	}
 	for _, tool := range kb.SearchTools.V {
-		if tool != embeddedTool {
-			add("the tool ", tool, "")
-		}
+		add("the tool ", tool, "")
 	}
 	switch len(names) {
 	case 0:
