@@ -83,6 +83,10 @@ func (t *Tail) take(line []byte, chain Chain) (done bool) {
 		return false
 	}
 	row, err := rawjson.Parse(line)
+	if err != nil {
+		// A text that was cut amid a character makes no row unmeasured: the client's own parser takes it too.
+		row, err = rawjson.Parse(rawjson.Repair(line))
+	}
 	if err != nil || row.Kind() != rawjson.Object || truthy(row.Get("isSidechain")) != bool(chain) {
 		return false
 	}

@@ -62,6 +62,8 @@ func TestReadTail(t *testing.T) {
 		{"boundary in a text", []string{row(u100, ""), `{"type":"user","message":{"content":"\"compact_boundary\""},"subtype":"compact_boundary"}`}, Tail{100, "claude-opus-5", true, false}},
 		{"torn last line", []string{row(u100, ""), row(u5, "")[:40]}, Tail{100, "claude-opus-5", true, false}},
 		{"E7 U+2028", []string{row(u100, ",\"x\":\"a\u2028b\u0085c\"")}, Tail{100, "claude-opus-5", true, false}},
+		{"E19 a text cut amid a character", []string{row(u5, ""), row(u100, `,"x":"\ud83d"`)}, Tail{100, "claude-opus-5", true, false}},
+		{"E19 bytes that are no text", []string{row(u5, ""), row(u100, ",\"x\":\"\xff\xfe\"")}, Tail{100, "claude-opus-5", true, false}},
 		{"CRLF", []string{row(u100, "") + "\r", ""}, Tail{100, "claude-opus-5", true, false}},
 		{"NULs", []string{row(u100, ""), strings.Repeat("\x00", 5000)}, Tail{100, "claude-opus-5", true, false}},
 		{"deep row", []string{row(u100, ""), `{"usage":` + strings.Repeat("[", 100_000)}, Tail{100, "claude-opus-5", true, false}},
