@@ -154,10 +154,20 @@ func Recovers(skill string, configured []string) bool {
 	return name != "" && (slices.Contains(recovery[:], name) || slices.ContainsFunc(configured, func(c string) bool { return bare(c) == name }))
 }
 
+// bare is a skill's name as recovery skills are compared.
 func bare(skill string) string {
-	skill = strings.ToLower(strings.TrimSpace(skill))
-	if i := strings.LastIndexByte(skill, ':'); i >= 0 {
-		skill = skill[i+1:]
+	_, name := parts(skill)
+	return strings.ToLower(name)
+}
+
+// parts takes a skill's name apart: its plugin, "" for none, and its own name, as they are spelled, without white space
+// and slashes around them. Of several prefixes the first is the plugin.
+func parts(skill string) (plugin, name string) {
+	trim := func(s string) string { return strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(s), "/")) }
+	i := strings.LastIndexByte(skill, ':')
+	if i < 0 {
+		return "", trim(skill)
 	}
-	return strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(skill), "/"))
+	plugin, _, _ = strings.Cut(skill, ":")
+	return trim(plugin), trim(skill[i+1:])
 }

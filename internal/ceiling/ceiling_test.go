@@ -353,6 +353,131 @@ func TestStateInTheWay(t *testing.T) {
 	}
 }
 
+// E12: claims are neither made nor removed behind a link, be it for one context or for all, and no call is silenced.
+func TestClaimsFollowNoLink(t *testing.T) {
+	for _, link := range []string{"ceiling", "ceiling/s", "ceiling/s+loads"} {
+		t.Run(link, func(t *testing.T) {
+			w := newWorld(t).set("STRICT=off")
+			w.skill("skills/heavy", 60_000)
+			precious := filepath.Join(w.home, "precious")
+			for _, dir := range []string{"s", "s+loads"} {
+				if err := os.MkdirAll(filepath.Join(precious, dir), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, file := range []string{"0", "s/0", "s+loads/0"} { // empty, as claims are
+				if err := os.WriteFile(filepath.Join(precious, file), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at := filepath.Join(w.home, ".claude", "context-guard", "state", link)
+			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(precious, at); err != nil {
+				t.Skip(err)
+			}
+			before := tree(t, precious)
+			for range 2 {
+				if got := w.holds(400_000, opus5).call("Skill", plan); link != "ceiling/s+loads" && got.model == "" {
+					t.Error("the warning was silenced")
+				}
+				if got := w.holds(300_000, opus5).call("Skill", `{"skill":"heavy"}`); link != "ceiling/s" && got.model == "" {
+					t.Error("the weight was silenced")
+				}
+			}
+			if after := tree(t, precious); after != before {
+				t.Errorf("behind the link there was %s, and is %s", before, after)
+			}
+		})
+	}
+}
+
+func tree(t *testing.T, root string) string {
+	t.Helper()
+	var paths []string
+	if err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		paths = append(paths, strings.TrimPrefix(path, root))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(paths, " ")
+}
+
+// skill writes a skill of that many tokens.
+func (w *world) skill(dir string, tokens int) {
+	w.t.Helper()
+	path := filepath.Join(w.home, dir, "SKILL.md")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Repeat([]byte("word"), tokens), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// The hooks of one batch run at once: one warning for all.
+func TestOneWarningForABatch(t *testing.T) {
+	for range 30 {
+		w := newWorld(t).holds(190_000, haiku)
+		start, said := make(chan struct{}), make(chan bool)
+		const calls = 8
+		for range calls {
+			go func() {
+				<-start
+				said <- w.call("Agent", agent).raw != ""
+			}()
+		}
+		close(start)
+		n := 0
+		for range calls {
+			if <-said {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Fatalf("%d warnings for one batch", n)
+		}
+	}
+}
+
+// Contexts that are not warned any more leave nothing behind; those that are keep their claims.
+func TestOldClaimsArePruned(t *testing.T) {
+	w := newWorld(t).holds(190_000, haiku)
+	root := filepath.Join(w.home, ".claude", "context-guard", "state", "ceiling")
+	for dir, age := range map[string]time.Duration{"old": snapshot.PruneAge + time.Hour, "young": snapshot.PruneAge - time.Hour} {
+		path := filepath.Join(root, dir)
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(path, "8"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.call("Agent", agent)
+	if got := tree(t, root); got != " /s /s/2019 /young /young/8" {
+		t.Errorf("left: %q", got)
+	}
+}
+
+// A session id that is no part of a path keeps no state: no two such sessions may silence each other.
+func TestUnsafeSessionKeepsNoState(t *testing.T) {
+	w := newWorld(t).holds(190_000, haiku)
+	for range 2 {
+		if got := w.call("Agent", agent, `,"session_id":"../x"`); got.model == "" {
+			t.Error("silent")
+		}
+	}
+	if _, err := os.Stat(filepath.Join(w.home, ".claude")); err == nil {
+		t.Error("state was kept")
+	}
+}
+
 func TestMeasuredWindow(t *testing.T) {
 	w := newWorld(t).holds(150_000, opus6)
 	store, _ := snapshot.In(w.home)
@@ -407,32 +532,56 @@ func TestSubagentIsJudgedOnItsOwnTranscript(t *testing.T) { // E5, F27
 	if got := w.call("Skill", plan, `,"agent_id":"../s"`); got.raw != "" {
 		t.Errorf("hostile agent id: %s", got.raw)
 	}
+	// The main thread's measured window is not the sub-agent's, and its warnings are none of the sub-agent's.
+	store, _ := snapshot.In(w.home)
+	id, _ := harness.ParseID("s")
+	if err := os.MkdirAll(store.Dir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`{"captured_at":%q,"session_id":"s","context_window":{"context_window_size":5000000,"current_usage":{"input_tokens":1}}}`, time.Now().UTC().Format(snapshot.TimeFormat))
+	if err := os.WriteFile(store.Path(id), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []string{"", inside} {
+		want := "360000 of 1000000 tokens"
+		if more == "" {
+			w.holds(360_000, opus5)
+			want = "360000 of 5000000 tokens"
+		}
+		if got := w.call("Agent", agent, more); !strings.Contains(got.model, want) {
+			t.Errorf("%q: %q, want %q", more, got.model, want)
+		}
+		if got := w.call("Agent", agent, more); got.raw != "" {
+			t.Errorf("%q: said twice", more)
+		}
+	}
 }
 
 func TestWeightOfTheLoad(t *testing.T) { // F99
 	w := newWorld(t).holds(300_000, opus5)
-	put := func(path string, tokens int) {
-		path = filepath.Join(w.home, path, "SKILL.md")
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, bytes.Repeat([]byte("word"), tokens), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put("skills/heavy", 60_000)
-	put("skills/light", 1_000)
-	put("cache/market/plug/1.0/skills/deep", 70_000)
+	w.skill("skills/heavy", 60_000)
+	w.skill("skills/Capital", 60_000)
+	w.skill("skills/light", 1_000)
+	w.skill("cache/market/plug/1.0/skills/deep", 70_000)
+	w.skill("cache/market/twin/1.0/skills/deep", 70_000)
 	for _, c := range []struct {
 		skill string
 		warns bool
-	}{{"light", false}, {"heavy", true}, {"heavy", false}, {"plug:deep", true}, {"other:deep", false}, {"deep", false}, {"../skills/heavy", false}, {"none", false}} {
+	}{{"light", false}, {"heavy", true}, {"heavy", false}, {"/Capital", true}, {"plug:deep", true}, {"plug:deep", false}, {"twin:deep", true}, {"other:deep", false}, {"deep", false}, {"../skills/heavy", false}, {"none", false}} {
 		got := w.call("Skill", fmt.Sprintf(`{"skill":%q}`, c.skill))
 		if (got.model != "") != c.warns || got.reason != "" {
 			t.Errorf("%s: %s", c.skill, got.raw)
 		}
 		if c.warns && (!strings.Contains(got.model, "300000 of 1000000") || !strings.Contains(got.model, "about ")) {
 			t.Errorf("%s lacks a figure: %s", c.skill, got.model)
+		}
+	}
+	// A climb that was warned of and ended begins another.
+	w.set("STRICT=off").holds(400_000, opus5).call("Skill", plan)
+	w.holds(300_000, opus5)
+	for _, warns := range []bool{true, false} {
+		if got := w.call("Skill", `{"skill":"heavy"}`); (got.model != "") != warns {
+			t.Errorf("in the next climb: %q", got.model)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func (g Guard) weigh(e harness.Event, skill string, p Policy, j Judgement, c cla
 		return harness.Verdict{}
 	}
 	load, ok := g.load(skill)
-	if !ok || j.Occupancy+load < j.Threshold || !c.firstLoad(bare(skill)) {
+	if !ok || j.Occupancy+load < j.Threshold || !c.firstLoad(skill) {
 		return harness.Verdict{}
 	}
 	what := label(e, skill)
@@ -142,13 +142,13 @@ func (g Guard) weigh(e harness.Event, skill string, p Policy, j Judgement, c cla
 
 // load estimates what a skill's text weighs, in tokens. Only plain names are looked for: a name is a part of a path here.
 func (g Guard) load(skill string) (tokens int64, ok bool) {
-	name := bare(skill)
+	plugin, name := parts(skill)
 	if _, plain := harness.ParseID(name); !plain {
 		return 0, false
 	}
 	dirs := g.Skills
-	if plugin, _, qualified := strings.Cut(skill, ":"); qualified {
-		dirs = g.pluginDirs(strings.TrimLeft(strings.TrimSpace(plugin), "/"))
+	if plugin != "" {
+		dirs = g.pluginDirs(plugin)
 	}
 	for _, dir := range dirs {
 		if info, err := os.Stat(filepath.Join(dir, name, "SKILL.md")); err == nil && info.Mode().IsRegular() {
@@ -189,6 +189,21 @@ func (g Guard) pluginDirs(plugin string) []string {
 // the hooks of one batch, which run at once, one warns.
 type claims struct {
 	dir string // "" when no state can be kept
+	now func() time.Time
+}
+
+// loadsExt ends the folder of the claims on skills' weights. No id has the character.
+const loadsExt = "+loads"
+
+// linked tells whether somebody put a link, or anything else that is no folder, where the claims go. Nothing is written
+// or removed behind it.
+func (c claims) linked() bool {
+	for _, dir := range []string{filepath.Dir(c.dir), c.dir} {
+		if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+			return true
+		}
+	}
+	return false
 }
 
 // claims belong to a context and to its latest compaction: a compacted context climbs anew.
@@ -204,30 +219,36 @@ func (g Guard) claims(e harness.Event) claims {
 			key += "@" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
 		}
 	}
-	return claims{filepath.Join(g.State, "ceiling", key)}
+	return claims{filepath.Join(g.State, "ceiling", key), g.Now}
 }
 
 // first claims a warning that stands for itself and all lesser ones. Where nothing can be claimed every call warns: a
 // read-only home must not silence the ceiling.
 func (c claims) first(rank int) bool {
-	if c.dir == "" {
+	if c.dir == "" || c.linked() {
 		return true
 	}
-	entries, _ := os.ReadDir(c.dir)
+	entries, err := os.ReadDir(c.dir)
 	for _, e := range entries {
 		if n, err := strconv.Atoi(e.Name()); err == nil && n >= rank {
 			return false
 		}
 	}
+	if err != nil {
+		c.prune() // a context's first warning: no other call pays for it
+	}
 	return c.claim(strconv.Itoa(rank))
 }
 
-// firstLoad claims the warning of one skill's weight. It outlives a climb: the context is below its ceiling then.
+// firstLoad claims the warning of one skill's weight, for this climb. It has a folder of its own, since the context is
+// below its ceiling then, where a climb that was warned of ends.
 func (c claims) firstLoad(skill string) bool {
 	if c.dir == "" {
 		return true
 	}
-	return claims{c.dir + "+loads"}.claim(skill)
+	plugin, name := parts(skill)
+	c.dir += loadsExt
+	return c.linked() || c.claim(plugin+"+"+name)
 }
 
 func (c claims) claim(name string) bool {
@@ -242,19 +263,43 @@ func (c claims) claim(name string) bool {
 	return true
 }
 
-// reset ends a climb.
+// reset ends a climb, if one was warned of: its warnings and those of skills' weights may be said again.
 func (c claims) reset() {
-	if c.dir == "" {
+	if c.dir == "" || c.linked() {
 		return
 	}
-	entries, err := os.ReadDir(c.dir)
-	if err != nil {
+	if _, err := os.Lstat(c.dir); err != nil {
 		return
 	}
+	c.remove()
+	if c.dir += loadsExt; !c.linked() {
+		c.remove()
+	}
+}
+
+// remove takes a folder of claims away. Claims are empty files, and a link in place of one goes without what it points to;
+// whatever else stands there is somebody else's.
+func (c claims) remove() {
+	entries, _ := os.ReadDir(c.dir)
 	for _, e := range entries {
-		_ = os.Remove(filepath.Join(c.dir, e.Name()))
+		info, err := e.Info()
+		if err == nil && (info.Mode().IsRegular() && info.Size() == 0 || info.Mode().Type() == fs.ModeSymlink) {
+			_ = os.Remove(filepath.Join(c.dir, e.Name()))
+		}
 	}
 	_ = os.Remove(c.dir)
+}
+
+// prune removes the claims of contexts that were not warned for as long as snapshots are kept.
+func (c claims) prune() {
+	root := filepath.Dir(c.dir)
+	cutoff := c.now().Add(-snapshot.PruneAge)
+	entries, _ := os.ReadDir(root)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.IsDir() && info.ModTime().Before(cutoff) {
+			claims{dir: filepath.Join(root, e.Name())}.remove()
+		}
+	}
 }
 
 // label names what is loaded, as the payload has it, made fit to be shown; it cannot look like one of our tags.
