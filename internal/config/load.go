@@ -102,7 +102,7 @@ func Default() Config {
 		KB: KB{
 			Mode:           byDefault(KBWarn),
 			AgentTypes:     byDefault([]string{"Explore", "general-purpose", "Plan"}),
-			SearchTools:    byDefault([]string{"mcp__plimsoll__query", "mcp__memory-loop__query", "mcp__docs-mcp-server__search_docs"}),
+			SearchTools:    byDefault([]string{"mcp__plimsoll__query", "mcp__plugin_plimsoll_kb__query", "mcp__memory-loop__query", "mcp__docs-mcp-server__search_docs"}),
 			SearchCommands: byDefault([]string{"plimsoll kb search"}),
 			Marker:         byDefault("KB context:"),
 		},

@@ -15,6 +15,7 @@ func TestSearchText(t *testing.T) {
 	for _, c := range []struct{ tool, input, want string }{
 		// 14a 31-35
 		{"mcp__plimsoll__query", `{"query":"plain query field"}`, "plain query field"},
+		{"mcp__plugin_plimsoll_kb__query", `{"query":"by the plugin's name"}`, "by the plugin's name"},
 		{"mcp__memory-loop__query", `{"searches":[{"type":"lex","query":"one"},{"type":"vec","query":"two three"}]}`, "one two three"},
 		{"mcp__plimsoll__query", `{"intent":"why"}`, ""},
 		{"mcp__docs-mcp-server__search_docs", `{"library":"x","query":"y"}`, "y"},
