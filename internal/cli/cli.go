@@ -71,6 +71,14 @@ func Main(p Process) int {
 	return Wrong
 }
 
+// Commands is the command table for whoever describes it: man pages, completions. Main is what runs it.
+func Commands() *cobra.Command {
+	root := command(Process{})
+	root.InitDefaultCompletionCmd()
+	root.DisableAutoGenTag = true // a man page that names the day it was made differs from build to build
+	return root
+}
+
 func command(p Process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",
@@ -94,7 +102,7 @@ calls that would load a session past its line.`,
 		kbCommand(p),
 		passThrough(p, "zone SESSION [--json|--explain]", "Print a session's zone: smart, acceptable, dumb or unknown", hookcmd.Zone),
 		cacheCauseCommand(p),
-		passThrough(p, "hook", "Answer a hook event on standard input (what settings wire as plimsoll-hook)", hookcmd.Hook),
+		hookCommand(p),
 		passThrough(p, "statusline [CMD ARG...]", "Write the snapshot, then run CMD or draw a status line", hookcmd.Statusline),
 		versionCommand(p),
 	)
@@ -109,10 +117,25 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+func hookCommand(p Process) *cobra.Command {
+	cmd := passThrough(p, "hook", "Answer a hook event on standard input", hookcmd.Hook)
+	cmd.Long = `Reads the payload of one Claude Code event on standard input and answers on standard output: nothing, a note, or a
+denial. Whatever it is sent and whatever goes wrong, it exits with 0.
+
+Settings and the plugin wire plimsoll-hook, a binary that holds this command, statusline and zone and nothing else:
+
+  plimsoll-hook                          the same as plimsoll hook
+  plimsoll-hook statusline [CMD ARG...]
+  plimsoll-hook zone SESSION [--json|--explain]
+
+PLIMSOLL=off switches every rule off; PLIMSOLL_DEBUG=FILE writes errors to FILE.`
+	return cmd
+}
+
 // passThrough is a command of the hook binary. Its arguments are its own business: a renderer's flags are not ours.
 func passThrough(p Process, use, short string, run func(hookcmd.Process) int) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, DisableFlagParsing: true,
+		Use: use, Short: short, DisableFlagParsing: true, DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 				return cmd.Help()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,11 +10,17 @@ import (
 )
 
 func versionCommand(p Process) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "version", Short: "Print the version, from what the build recorded", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return json.NewEncoder(p.Stdout).Encode(version.Get())
+			}
 			_, err := fmt.Fprintln(p.Stdout, version.String())
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	return cmd
 }
