@@ -10,41 +10,14 @@ import (
 	"plimsoll/internal/settings/edit"
 )
 
-// hookTimeout is how long the client waits for a hook, in seconds. Ours ends after five on its own; a client that
-// waits longer waits for nothing.
-const hookTimeout = 10
-
-// group and handler are one entry of a settings file's hooks, in the order in which their keys are written.
-type group struct {
-	Matcher string    `json:"matcher,omitempty"`
-	Hooks   []handler `json:"hooks"`
-}
-
-type handler struct {
-	Type    string   `json:"type"`
-	Command string   `json:"command"`
-	Args    []string `json:"args,omitempty"`
-	If      string   `json:"if,omitempty"`
-	Timeout int      `json:"timeout"`
-}
-
-// groups are the entries for one event.
-func groups(hook string, r registration.Entry) group {
-	g := group{Matcher: r.Matcher}
-	conditions := r.If
-	if len(conditions) == 0 {
-		conditions = []string{""}
+// groupOf makes a registration run our hook. A path that needs no quoting is started without a shell; clients that do not
+// know args run the command alone, which answers hooks as well.
+func groupOf(hook string, r registration.Entry) registration.Group {
+	command := shellWord(hook)
+	if command == hook {
+		return r.Group(command, "hook")
 	}
-	for _, condition := range conditions {
-		h := handler{Type: "command", Command: shellWord(hook), If: condition, Timeout: hookTimeout}
-		if h.Command == hook {
-			// No shell has to start for a path that needs none. Clients that do not know args run the command alone,
-			// which answers hooks as well.
-			h.Args = []string{"hook"}
-		}
-		g.Hooks = append(g.Hooks, h)
-	}
-	return g
+	return r.Group(command)
 }
 
 // wireHooks brings our entries into the file and changes nothing when they are there already.
@@ -52,13 +25,13 @@ func wireHooks(data []byte, hook string, kb config.KB) ([]byte, error) {
 	if err := checkHooks(data); err != nil {
 		return nil, err
 	}
-	wanted := map[string][]group{}
+	wanted := map[string][]registration.Group{}
 	var events []string
 	for _, r := range registration.Table(kb) {
 		if _, ok := wanted[r.Event]; !ok {
 			events = append(events, r.Event)
 		}
-		wanted[r.Event] = append(wanted[r.Event], groups(hook, r))
+		wanted[r.Event] = append(wanted[r.Event], groupOf(hook, r))
 	}
 	d, err := edit.Parse(data)
 	if err != nil {
@@ -108,7 +81,7 @@ func checkHooks(data []byte) error {
 }
 
 // upToDate tells whether the file's entries of ours are exactly the wanted ones, in their order.
-func upToDate(d *edit.Doc, wanted map[string][]group) bool {
+func upToDate(d *edit.Doc, wanted map[string][]registration.Group) bool {
 	total := 0
 	for event, list := range d.Value("hooks").Members() {
 		var ours []rawjson.Value
