@@ -135,7 +135,7 @@ func TestTextsAreShort(t *testing.T) {
 
 func TestSearchNames(t *testing.T) {
 	kb := config.Default().KB
-	if got, want := searchNames(kb), `the Bash command "plimsoll kb search <words>", the tool mcp__plimsoll__query, the tool mcp__memory-loop__query or the tool mcp__docs-mcp-server__search_docs`; got != want {
+	if got, want := searchNames(kb), `the Bash command "plimsoll kb search <words>", the tool mcp__plimsoll__query, the tool mcp__plugin_plimsoll_kb__query, the tool mcp__memory-loop__query or the tool mcp__docs-mcp-server__search_docs`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	kb.SearchTools.V, kb.SearchCommands.V = []string{"one"}, nil

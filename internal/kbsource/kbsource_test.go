@@ -22,7 +22,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 }
 
 func TestFind(t *testing.T) {
-	const ours, plugins, theirs = "mcp__plimsoll__query", "mcp__plugin_plimsoll_plimsoll__query", "mcp__memory-loop__query"
+	const ours, plugins, theirs = "mcp__plimsoll__query", "mcp__plugin_plimsoll_kb__query", "mcp__memory-loop__query"
 	server := `{"mcpServers":{"plimsoll":{"command":"plimsoll","args":["kb","serve"]}}}`
 	for name, c := range map[string]struct {
 		files    map[string]string // below the project, or below the home with ~/
