@@ -55,22 +55,32 @@ func AgentPath(path string, agent harness.ID) string {
 // ReadTail reads a transcript backwards up to its last measurement. What it costs does not depend on the size of the
 // file. A file without a measurement in its last MaxTail bytes is not measured, which is no error.
 func ReadTail(path string, chain Chain) (Tail, error) {
-	// Without O_NONBLOCK the open of a FIFO waits for a writer that may never come.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, size, err := Open(path)
 	if err != nil {
 		return Tail{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Tail{}, err
-	}
-	if !info.Mode().IsRegular() {
-		return Tail{}, fmt.Errorf("read %s: %w", path, statefile.ErrNotRegular)
-	}
 	var t Tail
-	err = backwards(f, info.Size(), func(line []byte) bool { return t.take(line, chain) })
+	err = backwards(f, size, func(line []byte) bool { return t.take(line, chain) })
 	return t, err
+}
+
+// Open opens a transcript and tells its size in bytes. What is no regular file is statefile.ErrNotRegular.
+func Open(path string) (f *os.File, size int64, err error) {
+	// Without O_NONBLOCK the open of a FIFO waits for a writer that may never come.
+	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("read %s: %w", path, statefile.ErrNotRegular)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
 }
 
 // take looks at one line, later lines first, and tells whether the search is over.

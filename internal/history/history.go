@@ -1,0 +1,266 @@
+// Package history is what the transcripts on a machine tell together: every session with every response once, however many
+// rows, copies and files it stands in. An index remembers what was read, so that only what was appended is read again.
+// docs/report.md says what counts.
+package history
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/transcript"
+)
+
+// History is all that was found.
+type History struct {
+	Sessions []*Session // by the time of their first response, then by id
+	Files    int        // that were read
+	Bytes    int64      // that they hold
+	Skipped  []Skipped
+	Folders  []string // that the client worked in
+}
+
+// Session is one session with its sub-agents.
+type Session struct {
+	ID          string
+	Main        []*Response // in order of time
+	Side        []*Response // of sub-agents, in order of time
+	Compactions []Compaction
+	Commands    []Command // that the operator typed
+	Restarts    []int64   // when the client was started again on the session, ms since the Unix epoch
+	Client      Client
+}
+
+// Client is the client's own sum for a session.
+type Client struct {
+	Known bool
+	USD   float64
+}
+
+// Response is one API response.
+type Response struct {
+	Time    int64  // ms since the Unix epoch; 0: not known
+	Model   string // as the transcript has it; "" when it names none
+	Version string // of the client
+	Agent   string // the sub-agent's id; "" for the main thread, and where nothing tells it
+	Kind    string // the sub-agent's type; "" as above
+	Usage   transcript.Usage
+	Calls   []Call
+}
+
+// Call is a call of the Skill, Agent or Task tool.
+type Call struct {
+	Tool string
+	Name string // the skill, or the sub-agent's type; "" when the call names none
+}
+
+// Compaction is one compaction of the main thread.
+type Compaction struct {
+	Time      int64
+	Trigger   string
+	Pre, Post int64 // tokens by the client's count; 0: not told
+}
+
+// Command is a slash command.
+type Command struct {
+	Time int64
+	Name string // with its slash
+}
+
+// Counts tells whether a response used anything. What the client keeps of a request that failed does not.
+func (r *Response) Counts() bool { return r.Usage.Prompt() > 0 || r.Usage.Output > 0 }
+
+// placed is a response with the record whose words it has.
+type placed struct {
+	response
+	words []string
+	calls []Call
+}
+
+func assemble(files []file, all []loaded, skipped []Skipped) *History {
+	h := &History{Skipped: skipped}
+	n := 0
+	for _, l := range all {
+		for _, r := range l.records {
+			n += len(r.responses)
+		}
+	}
+	var (
+		responses = make([]placed, 0, n)
+		byKey     = make(map[uint64]int32, n)
+		calls     = map[uint64]bool{}
+		kinds     = map[string]string{} // types by sub-agents' ids
+		started   = map[uint64]string{} // types by calls
+		sessions  = map[string]*Session{}
+		moments   = map[uint64]bool{} // compactions, commands and restarts, by their rows
+		folders   = map[string]bool{}
+	)
+	session := func(id string) *Session {
+		s := sessions[id]
+		if s == nil {
+			s = &Session{ID: id}
+			sessions[id] = s
+		}
+		return s
+	}
+	once := func(key uint64) bool {
+		if key == 0 {
+			return true
+		}
+		again := moments[key]
+		moments[key] = true
+		return !again
+	}
+	for i, l := range all {
+		if l.err != nil {
+			h.Skipped = append(h.Skipped, Skipped{files[i].path, reason(l.err)})
+			continue
+		}
+		h.Files++
+		h.Bytes += files[i].size
+		malformed, tooLong := 0, 0
+		for _, r := range l.records {
+			malformed += r.malformed
+			tooLong += r.tooLong
+			places := make([]int32, len(r.responses))
+			for j, x := range r.responses {
+				at, again := byKey[x.key]
+				if again = again && x.key != 0; again {
+					old := &responses[at]
+					var second bool
+					if old.response, second = merge(old.response, old.words, x, r.strings); second {
+						old.words = r.strings
+					}
+				} else {
+					at = int32(len(responses))
+					byKey[x.key] = at
+					responses = append(responses, placed{response: x, words: r.strings})
+				}
+				places[j] = at
+				if kind := r.strings[x.kind]; kind != "" && x.agent != 0 {
+					name(kinds, r.strings[x.agent], kind)
+				} else if l.entry.kind != "" && x.agent != 0 {
+					name(kinds, r.strings[x.agent], l.entry.kind)
+				}
+			}
+			for _, c := range r.calls {
+				if c.key != 0 {
+					if calls[c.key] {
+						continue
+					}
+					calls[c.key] = true
+				}
+				p := &responses[places[c.response]]
+				p.calls = append(p.calls, Call{r.strings[c.tool], r.strings[c.name]})
+				if tool := r.strings[c.tool]; tool != "Skill" && c.key != 0 {
+					started[c.key] = r.strings[c.name]
+				}
+			}
+			for _, c := range r.compactions {
+				if !c.side && once(c.key) {
+					s := session(r.strings[c.session])
+					s.Compactions = append(s.Compactions, Compaction{c.time, r.strings[c.trigger], c.pre, c.post})
+				}
+			}
+			for _, m := range r.moments {
+				if !once(m.key) {
+					continue
+				}
+				s := session(r.strings[m.session])
+				if m.name == 0 {
+					s.Restarts = append(s.Restarts, m.time)
+				} else {
+					s.Commands = append(s.Commands, Command{m.time, r.strings[m.name]})
+				}
+			}
+			for _, c := range r.costs {
+				s := session(r.strings[c.session])
+				s.Client = Client{true, max(s.Client.USD, c.usd)}
+			}
+			for _, f := range r.folders {
+				folders[r.strings[f]] = true
+			}
+		}
+		if malformed > 0 {
+			h.Skipped = append(h.Skipped, Skipped{files[i].path, rows(malformed) + " no JSON object, or with figures that are no token counts"})
+		}
+		if tooLong > 0 {
+			h.Skipped = append(h.Skipped, Skipped{files[i].path, rows(tooLong) + " longer than can be looked into"})
+		}
+		if l.torn {
+			h.Skipped = append(h.Skipped, Skipped{files[i].path, "the last row is not ended"})
+		}
+	}
+	for _, l := range all {
+		for _, r := range l.records {
+			for _, m := range r.made {
+				if kind := started[m.call]; kind != "" {
+					if agent := r.strings[m.agent]; kinds[agent] == "" {
+						kinds[agent] = kind
+					}
+				}
+			}
+		}
+	}
+	whole := make([]Response, len(responses))
+	for i, p := range responses {
+		whole[i] = Response{
+			Time: p.time, Model: p.words[p.model], Version: p.words[p.version], Usage: p.usage, Calls: p.calls,
+		}
+		s := session(p.words[p.session])
+		if !p.side {
+			s.Main = append(s.Main, &whole[i])
+			continue
+		}
+		r := &whole[i]
+		r.Agent = p.words[p.agent]
+		if r.Kind = p.words[p.kind]; r.Kind == "" {
+			r.Kind = kinds[r.Agent]
+		}
+		s.Side = append(s.Side, r)
+	}
+	for _, s := range sessions {
+		byTime := func(a, b *Response) int { return cmp.Compare(a.Time, b.Time) }
+		slices.SortStableFunc(s.Main, byTime)
+		slices.SortStableFunc(s.Side, byTime)
+		slices.SortStableFunc(s.Compactions, func(a, b Compaction) int { return cmp.Compare(a.Time, b.Time) })
+		slices.SortStableFunc(s.Commands, func(a, b Command) int { return cmp.Compare(a.Time, b.Time) })
+		slices.Sort(s.Restarts)
+		if len(s.Main)+len(s.Side) > 0 || s.Client.Known {
+			h.Sessions = append(h.Sessions, s)
+		}
+	}
+	slices.SortFunc(h.Sessions, func(a, b *Session) int {
+		return cmp.Or(cmp.Compare(a.from(), b.from()), strings.Compare(a.ID, b.ID))
+	})
+	slices.SortStableFunc(h.Skipped, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
+	h.Folders = sortedKeys(folders)
+	return h
+}
+
+// name keeps the type of a sub-agent; of several, which no client writes, the same one whatever the order.
+func name(kinds map[string]string, agent, kind string) {
+	if old := kinds[agent]; old == "" || kind < old {
+		kinds[agent] = kind
+	}
+}
+
+func rows(n int) string {
+	if n == 1 {
+		return "1 row:"
+	}
+	return strconv.Itoa(n) + " rows:"
+}
+
+// from is when the session's first response came, ms since the Unix epoch; 0 when no response has a time.
+func (s *Session) from() int64 {
+	for _, list := range [][]*Response{s.Main, s.Side} {
+		for _, r := range list {
+			if r.Time != 0 {
+				return r.Time
+			}
+		}
+	}
+	return 0
+}

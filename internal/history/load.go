@@ -1,0 +1,303 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"plimsoll/internal/rawjson"
+	"plimsoll/internal/statefile"
+	"plimsoll/internal/transcript"
+)
+
+// Source is where a history is read from.
+type Source struct {
+	Paths []string // transcripts, and folders that are searched for *.jsonl
+	Index string   // the file that remembers what was read; "" for none
+	// Progress is told how many bytes of how many are done, from several goroutines at once; may be nil.
+	Progress func(done, total int64)
+}
+
+// Skipped is a file, or rows in it, that could not be used.
+type Skipped struct {
+	Path, Reason string
+}
+
+// ErrNothing reports paths below which there is no transcript.
+var ErrNothing = errors.New("no .jsonl transcripts found")
+
+// Load reads every transcript of the source, or what the index remembers of it, and puts them together. Files that cannot
+// be used are listed in the history and are no error.
+func Load(ctx context.Context, s Source) (*History, error) {
+	files, skipped, err := find(s.Paths)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%w below %s", ErrNothing, strings.Join(s.Paths, ", "))
+	}
+	known := readIndex(s.Index)
+	loaded := make([]loaded, len(files))
+	var total, done, next atomic.Int64
+	for _, f := range files {
+		total.Add(f.size)
+	}
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(files)) {
+		wait.Go(func() {
+			var scanner transcript.Scanner
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(files) || ctx.Err() != nil {
+					return
+				}
+				loaded[i] = files[i].load(ctx, &scanner, known)
+				if n := done.Add(files[i].size); s.Progress != nil {
+					s.Progress(n, total.Load())
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	remember(s, known, files, loaded)
+	return assemble(files, loaded, skipped), nil
+}
+
+// file is a transcript that was found.
+type file struct {
+	path  string // absolute
+	size  int64
+	mtime int64
+}
+
+// loaded is a file that was read.
+type loaded struct {
+	records []*record // of its whole lines, and of the last one where that is not ended
+	entry   entry
+	fresh   bool // the entry is not what the index has
+	torn    bool
+	err     error
+}
+
+// find lists the transcripts below the paths, each once, in the order of their names.
+func find(paths []string) (files []file, skipped []Skipped, err error) {
+	seen := map[string]bool{}
+	add := func(path string, info fs.FileInfo) {
+		switch {
+		case !info.Mode().IsRegular():
+			skipped = append(skipped, Skipped{path, "is no regular file"})
+		case !seen[path]:
+			seen[path] = true
+			files = append(files, file{path, info.Size(), info.ModTime().UnixNano()})
+		}
+	}
+	for _, path := range paths {
+		root, err := filepath.Abs(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if root, err = filepath.EvalSymlinks(root); err != nil {
+			return nil, nil, fmt.Errorf("read transcripts: %w", err)
+		}
+		info, err := os.Stat(root)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read transcripts: %w", err)
+		}
+		if !info.IsDir() {
+			add(root, info)
+			continue
+		}
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			named := filepath.Ext(path) == ".jsonl"
+			switch {
+			case err != nil:
+				skipped = append(skipped, Skipped{path, reason(err)})
+			case d.IsDir():
+				if named && path != root {
+					skipped = append(skipped, Skipped{path, "is a folder"})
+				}
+			case d.Type()&fs.ModeSymlink != 0:
+				target, err := filepath.EvalSymlinks(path)
+				if err != nil {
+					if named {
+						skipped = append(skipped, Skipped{path, reason(err)})
+					}
+					return nil
+				}
+				info, err := os.Stat(target)
+				switch {
+				case err != nil && named:
+					skipped = append(skipped, Skipped{path, reason(err)})
+				case err == nil && info.IsDir():
+					skipped = append(skipped, Skipped{path, "is a link to a folder, which is not followed"})
+				case err == nil && named:
+					add(target, info)
+				}
+			case named:
+				info, err := d.Info()
+				if err != nil {
+					skipped = append(skipped, Skipped{path, reason(err)})
+					return nil
+				}
+				add(path, info)
+			}
+			return nil
+		})
+	}
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(skipped, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
+	return files, slices.Compact(skipped), nil
+}
+
+// reason is an error without the path, which stands beside it.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// load reads what the index does not know of a file.
+func (f file) load(ctx context.Context, scanner *transcript.Scanner, known index) (l loaded) {
+	old, ok := known[f.path]
+	if ok && old.size == f.size && old.mtime == f.mtime && old.offset == f.size {
+		if r, err := decode(old.record); err == nil {
+			return loaded{records: []*record{r}, entry: old}
+		}
+		ok = false
+	}
+	r := newRecord()
+	l.entry, l.fresh = entry{size: f.size, mtime: f.mtime, kind: agentKind(f.path)}, true
+	in, _, err := transcript.Open(f.path)
+	if err != nil {
+		l.err = err
+		return l
+	}
+	defer in.Close()
+	from := int64(0)
+	if ok && old.size <= f.size && (old.size < f.size || old.mtime == f.mtime) {
+		if p, err := printOf(in, old.offset); err == nil && p == old.print {
+			if grown, err := decode(old.record); err == nil {
+				r, from = grown, old.offset
+			}
+		}
+	}
+	session := sessionOf(f.path)
+	var last *record
+	done, err := scanner.Scan(&reader{ctx, io.NewSectionReader(in, from, f.size-from)}, func(row *transcript.Row) {
+		if row.Open {
+			// It stands, but the client may not have ended it: it counts now, and is read again next time.
+			last = newRecord()
+			last.take(row, session)
+			return
+		}
+		r.take(row, session)
+	})
+	if err != nil {
+		l.err = err
+		return l
+	}
+	r.malformed += done.Malformed
+	r.tooLong += done.TooLong
+	l.records, l.torn = []*record{r}, done.Torn
+	if last != nil {
+		l.records = append(l.records, last)
+	}
+	l.entry.offset = from + done.Offset
+	if l.entry.print, err = printOf(in, l.entry.offset); err != nil {
+		l.err = err
+		return l
+	}
+	l.entry.record = r.encode(nil)
+	return l
+}
+
+// reader stops when the context ends.
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r *reader) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(b)
+}
+
+// sessionOf is the session that a transcript belongs to by its name; a sub-agent's lies below its session's folder.
+func sessionOf(path string) string {
+	dir, name := filepath.Split(path)
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		if filepath.Base(d) == "subagents" {
+			return filepath.Base(filepath.Dir(d))
+		}
+		if d == filepath.Dir(d) {
+			return strings.TrimSuffix(name, ".jsonl")
+		}
+	}
+}
+
+// maxMeta bounds the file in which the client describes a sub-agent, in bytes.
+const maxMeta = 1 << 20
+
+// agentKind is the type of the sub-agent whose transcript this is, as the client wrote it down beside it.
+func agentKind(path string) string {
+	base, ok := strings.CutSuffix(path, ".jsonl")
+	if !ok || !strings.HasPrefix(filepath.Base(path), "agent-") {
+		return ""
+	}
+	data, err := statefile.Read(base+".meta.json", maxMeta)
+	if err != nil {
+		return ""
+	}
+	meta, err := rawjson.Parse(data)
+	if err != nil {
+		return ""
+	}
+	return meta.Get("agentType").TextOr("")
+}
+
+// remember writes the index where something is new. That it cannot be written costs time next time and nothing else.
+func remember(s Source, known index, files []file, loaded []loaded) {
+	if s.Index == "" {
+		return
+	}
+	changed := false
+	seen := make(map[string]bool, len(files))
+	for i, f := range files {
+		seen[f.path] = true
+		if l := loaded[i]; l.fresh && l.err == nil {
+			known[f.path] = l.entry
+			changed = true
+		}
+	}
+	for path := range known {
+		if seen[path] {
+			continue
+		}
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			delete(known, path)
+			changed = true
+		}
+	}
+	if changed && statefile.EnsureDir(filepath.Dir(s.Index)) == nil {
+		_ = statefile.Replace(s.Index, known.encode())
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,230 @@
+package history
+
+import (
+	"hash/fnv"
+	"strings"
+
+	"plimsoll/internal/transcript"
+)
+
+// record is what one transcript tells. Records are merged in any order into the same history, so a file may be split and
+// its parts read in any order.
+type record struct {
+	strings     []string // what the numbers below of type word stand for; the first is ""
+	responses   []response
+	calls       []call
+	compactions []compaction
+	moments     []moment
+	made        []made
+	costs       []cost
+	folders     []word // that the client worked in
+	malformed   int
+	tooLong     int
+
+	words map[string]word // while it is being filled
+	byKey map[uint64]int  // responses
+}
+
+type word uint32
+
+// response is an API response as far as this file tells it.
+type response struct {
+	key                           uint64 // of its message id, else of its row's uuid; 0: neither, so it cannot be a copy
+	session, agent, kind, version word
+	model                         word
+	side                          bool
+	time                          int64
+	usage                         transcript.Usage
+}
+
+// call is a call of a tool that starts a capability.
+type call struct {
+	key        uint64
+	response   uint32 // in the same record
+	tool, name word
+}
+
+type compaction struct {
+	key       uint64
+	session   word
+	side      bool
+	time      int64
+	pre, post int64
+	trigger   word
+}
+
+// moment is something that happened in a session at a time: a command of that name, or with none the client's restart.
+type moment struct {
+	key     uint64
+	session word
+	time    int64
+	name    word
+}
+
+// made is which sub-agent a call started.
+type made struct {
+	call  uint64
+	agent word
+}
+
+// cost is the client's own sum for a session, in US dollars. It grows, so the largest is the last.
+type cost struct {
+	session word
+	usd     float64
+}
+
+func newRecord() *record {
+	return &record{strings: []string{""}}
+}
+
+// id is what stands for a long name. Of a million names, two being the same by chance has a chance of 1 in 37 million.
+func id(b []byte) uint64 {
+	if len(b) == 0 {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(b)
+	return max(h.Sum64(), 1)
+}
+
+func (r *record) word(b []byte) word {
+	if len(b) == 0 {
+		return 0
+	}
+	if r.words == nil {
+		r.words = make(map[string]word, len(r.strings))
+		for i, s := range r.strings {
+			r.words[s] = word(i)
+		}
+	}
+	if w, ok := r.words[string(b)]; ok {
+		return w
+	}
+	s := string(b)
+	w := word(len(r.strings))
+	r.strings = append(r.strings, s)
+	r.words[s] = w
+	return w
+}
+
+// take adds a row. session stands in for the id of a row that has none.
+func (r *record) take(row *transcript.Row, session string) {
+	if len(row.Session) == 0 {
+		row.Session = []byte(session)
+	}
+	in := r.word(row.Session)
+	switch row.Kind {
+	case transcript.Response:
+		r.takeResponse(row, in)
+	case transcript.Compaction:
+		r.compactions = append(r.compactions, compaction{
+			key: id(row.UUID), session: in, side: row.Side, time: row.Time, pre: row.Pre, post: row.Post, trigger: r.word(row.Trigger),
+		})
+	case transcript.CostState:
+		for i := range r.costs {
+			if c := &r.costs[i]; c.session == in {
+				c.usd = max(c.usd, row.CostUSD)
+				return
+			}
+		}
+		r.costs = append(r.costs, cost{in, row.CostUSD})
+	case transcript.AgentMade:
+		r.made = append(r.made, made{id(row.CallID), r.word(row.Agent)})
+	case transcript.Command:
+		r.moments = append(r.moments, moment{id(row.UUID), in, row.Time, r.word(row.Name)})
+	case transcript.Resumed:
+		r.moments = append(r.moments, moment{id(row.UUID), in, row.Time, 0})
+	}
+}
+
+func (r *record) takeResponse(row *transcript.Row, session word) {
+	next := response{
+		key: id(row.ID), session: session, agent: r.word(row.Agent), kind: r.word(row.Type), version: r.word(row.Version),
+		model: r.word(row.Model), side: row.Side, time: row.Time, usage: row.Usage,
+	}
+	if next.key == 0 {
+		next.key = id(row.UUID)
+	}
+	if len(row.Folder) > 0 {
+		r.folder(r.word(row.Folder))
+	}
+	at := len(r.responses)
+	if next.key == 0 {
+		r.responses = append(r.responses, next)
+	} else {
+		if r.byKey == nil {
+			r.byKey = make(map[uint64]int, len(r.responses))
+			for i, old := range r.responses {
+				r.byKey[old.key] = i
+			}
+		}
+		if i, again := r.byKey[next.key]; again {
+			at = i
+			old := &r.responses[i]
+			*old, _ = merge(*old, r.strings, next, r.strings)
+		} else {
+			r.byKey[next.key] = at
+			r.responses = append(r.responses, next)
+		}
+	}
+	for i, c := range row.Calls {
+		key := id(c.ID)
+		if key == 0 && next.key != 0 {
+			key = next.key + uint64(i) + 1
+		}
+		r.calls = append(r.calls, call{key, uint32(at), r.word(c.Tool), r.word(c.Name)})
+	}
+}
+
+func (r *record) folder(w word) {
+	for _, f := range r.folders {
+		if f == w {
+			return
+		}
+	}
+	r.folders = append(r.folders, w)
+}
+
+// merge makes one of two rows, or of two copies, of one response. The order of a and b does not matter. Of the usage
+// counts the largest output, for early rows hold what was streamed so far; a copy in another session belongs to the
+// session with the smaller id, and what the main thread has is the main thread's. second tells that the words of the
+// result are b's.
+func merge(a response, as []string, b response, bs []string) (m response, second bool) {
+	m, other := a, b
+	if second = precedes(b, bs, a, as); second {
+		m, other = b, a
+	}
+	if larger(other.usage, m.usage) {
+		m.usage = other.usage
+	}
+	if m.time == 0 || other.time != 0 && other.time < m.time {
+		m.time = other.time
+	}
+	return m, second
+}
+
+// precedes tells whether a's place is the response's rather than b's.
+func precedes(a response, as []string, b response, bs []string) bool {
+	if a.side != b.side {
+		return !a.side
+	}
+	for _, w := range [...][2]word{{a.session, b.session}, {a.agent, b.agent}, {a.model, b.model}, {a.kind, b.kind}, {a.version, b.version}} {
+		x, y := as[w[0]], bs[w[1]]
+		if c := strings.Compare(x, y); c != 0 {
+			// A place that is named comes before one that is not.
+			return x != "" && (y == "" || c < 0)
+		}
+	}
+	return false
+}
+
+func larger(a, b transcript.Usage) bool {
+	x := [...]int64{a.Output, a.Prompt(), a.CacheWrite1h, a.CacheWrite5m, a.CacheRead}
+	y := [...]int64{b.Output, b.Prompt(), b.CacheWrite1h, b.CacheWrite5m, b.CacheRead}
+	for i := range x {
+		if x[i] != y[i] {
+			return x[i] > y[i]
+		}
+	}
+	return false
+}
