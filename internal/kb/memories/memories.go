@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"unicode/utf8"
 
@@ -118,55 +116,6 @@ func (f Folder) Open() (*Open, error) {
 
 // Close ends the use of the folder.
 func (o *Open) Close() { o.root.Close() }
-
-// Files lists the notes, in the order of their names, and what is left out. Folders and files whose name begins with a
-// dot are other programs' and are passed over silently.
-func (o *Open) Files() (files []File, ignored []Ignored, err error) {
-	leave := func(name, why string) { ignored = append(ignored, Ignored{name, why}) }
-	err = fs.WalkDir(o.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			if name == "." {
-				return err
-			}
-			leave(name, "it cannot be read")
-			return nil
-		}
-		if name == "." {
-			return nil
-		}
-		if strings.HasPrefix(e.Name(), ".") {
-			if e.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if e.Type()&fs.ModeSymlink != 0 {
-			// What a link inside the folder points to is found under its own name.
-			if _, err := o.root.Stat(filepath.FromSlash(name)); err != nil {
-				leave(name, "a link that leaves the folder or leads nowhere")
-			}
-			return nil
-		}
-		if e.IsDir() || !strings.EqualFold(filepath.Ext(name), ".md") {
-			return nil
-		}
-		if !e.Type().IsRegular() {
-			leave(name, "not a file")
-			return nil
-		}
-		info, err := e.Info()
-		if err != nil {
-			return nil // it went away meanwhile
-		}
-		if info.Size() > MaxFile {
-			leave(name, tooLarge)
-			return nil
-		}
-		files = append(files, File{name, info.Size(), info.ModTime().UnixNano()})
-		return nil
-	})
-	return files, ignored, err
-}
 
 var tooLarge = fmt.Sprintf("larger than %d MiB", MaxFile>>20)
 

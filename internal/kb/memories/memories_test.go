@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/config"
 	"plimsoll/internal/kb/note"
@@ -155,6 +157,43 @@ func TestFilesStayInside(t *testing.T) {
 	write(t, filepath.Join(f.Dir, "latin.md"), "caf\xe9")
 	if _, err := o.Read("latin.md"); !errors.Is(err, ErrNotText) {
 		t.Errorf("not UTF-8: %v", err)
+	}
+}
+
+// What Files says of a file is what a plain walk and look say, at any depth and also of many.
+func TestFilesAsPlainWalk(t *testing.T) {
+	f := in(Project, t.TempDir())
+	for i := range 300 {
+		name := filepath.Join(f.Dir, strings.Repeat("d/", i%4), "n"+strconv.Itoa(i)+".md")
+		write(t, name, strings.Repeat("x", i))
+		at := time.Unix(1_700_000_000+int64(i), int64(i)*1000)
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want []File
+	err := filepath.WalkDir(f.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(f.Dir, path)
+		want = append(want, File{filepath.ToSlash(rel), info.Size(), info.ModTime().UnixNano()})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := f.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if got, _, err := o.Files(); err != nil || len(got) != 300 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v; files %v, want %v", err, got, want)
 	}
 }
 
