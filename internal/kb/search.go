@@ -3,6 +3,7 @@ package kb
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -102,17 +103,13 @@ func (ix *index) search(expr string, limit int) ([]Hit, error) {
 	if err != nil || len(byNote) == 0 {
 		return nil, err
 	}
-	ids := make([]string, 0, len(byNote))
-	for id := range byNote {
-		ids = append(ids, strconv.FormatInt(id, 10))
-	}
 	// The condition spares the ranking of passages of all the other notes.
 	type passage struct {
 		id    int64
 		score float64
 	}
 	passages := map[int64][]passage{}
-	err = ix.each(fmt.Sprintf(`select rowid, -%s from passage_text where passage_text match ? and rowid >> %d in (%s)`, passageRank, passageBits, strings.Join(ids, ", ")),
+	err = ix.each(fmt.Sprintf(`select rowid, -%s from passage_text where passage_text match ? and rowid >> %d in (%s)`, passageRank, passageBits, list(slices.Collect(maps.Keys(byNote)))),
 		[]any{expr}, func(s *sqlite3.Stmt) {
 			p := passage{s.ColumnInt64(0), s.ColumnFloat(1)}
 			passages[p.id>>passageBits] = append(passages[p.id>>passageBits], p)
@@ -138,43 +135,76 @@ func (ix *index) search(expr string, limit int) ([]Hit, error) {
 	slices.SortFunc(hits, func(a, b *Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.File, b.File))
 	})
-	var out []Hit
-	for _, h := range hits[:min(limit, len(hits))] {
-		if err := ix.complete(h, expr); err != nil {
-			return nil, err
-		}
+	hits = hits[:min(limit, len(hits))]
+	if err := ix.complete(hits, expr); err != nil {
+		return nil, err
+	}
+	out := make([]Hit, 0, len(hits))
+	for _, h := range hits {
 		out = append(out, *h)
 	}
 	return out, nil
 }
 
-// complete adds the words of the passages to a hit.
-func (ix *index) complete(h *Hit, expr string) error {
-	const place = `select headings, first, last from passage where id = ?`
-	if h.passage == 0 {
-		h.passage = h.note << passageBits
+// complete adds the words of the passages to hits: of all of them at once, since making a statement ready costs more
+// than running it.
+func (ix *index) complete(hits []*Hit, expr string) error {
+	var best, all []int64
+	for _, h := range hits {
+		if h.passage == 0 {
+			h.passage = h.note << passageBits
+		}
+		best = append(best, h.passage)
+		all = append(append(all, h.passage), h.more...)
 	}
-	err := ix.each(place, []any{h.passage}, func(s *sqlite3.Stmt) {
-		h.Headings, h.First, h.Last = s.ColumnText(0), s.ColumnInt(1), s.ColumnInt(2)
-		h.Heading = last(h.Headings)
+	type place struct {
+		headings    string
+		first, last int
+	}
+	places := map[int64]place{}
+	err := ix.each(`select id, headings, first, last from passage where id in (`+list(all)+`)`, nil, func(s *sqlite3.Stmt) {
+		places[s.ColumnInt64(0)] = place{s.ColumnText(1), s.ColumnInt(2), s.ColumnInt(3)}
 	})
-	for _, id := range h.more {
-		if err == nil {
-			err = ix.each(place, []any{id}, func(s *sqlite3.Stmt) {
-				h.More = append(h.More, Range{last(s.ColumnText(0)), s.ColumnInt(1), s.ColumnInt(2)})
-			})
+	if err != nil {
+		return err
+	}
+	texts := map[int64]string{}
+	text := func(s *sqlite3.Stmt) { texts[s.ColumnInt64(0)] = s.ColumnText(1) }
+	// The + keeps the full-text index from being asked once for every passage.
+	err = ix.each(`select rowid, highlight(passage_text, 1, '`+markOn+`', '`+markOff+`') from passage_text where passage_text match ? and +rowid in (`+list(best)+`)`,
+		[]any{expr}, text)
+	if err != nil {
+		return err
+	}
+	best = slices.DeleteFunc(best, func(id int64) bool { _, have := texts[id]; return have })
+	if len(best) > 0 { // only their front matter fits
+		if err := ix.each(`select rowid, body from passage_text where rowid in (`+list(best)+`)`, nil, text); err != nil {
+			return err
 		}
 	}
-	text := ""
-	if err == nil {
-		err = ix.each(`select body from passage_text where rowid = ?`, []any{h.passage}, func(s *sqlite3.Stmt) { text = s.ColumnText(0) })
+	for _, h := range hits {
+		p := places[h.passage]
+		h.Headings, h.Heading, h.First, h.Last = p.headings, last(p.headings), p.first, p.last
+		for _, id := range h.more {
+			if p, have := places[id]; have {
+				h.More = append(h.More, Range{last(p.headings), p.first, p.last})
+			}
+		}
+		h.Snippet = snippet(texts[h.passage])
 	}
-	if err == nil {
-		err = ix.each(`select highlight(passage_text, 1, '`+markOn+`', '`+markOff+`') from passage_text where passage_text match ? and rowid = ?`,
-			[]any{expr, h.passage}, func(s *sqlite3.Stmt) { text = s.ColumnText(0) })
+	return nil
+}
+
+// list is ids for SQL's in (...).
+func list(ids []int64) string {
+	var b strings.Builder
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.FormatInt(id, 10))
 	}
-	h.Snippet = snippet(text)
-	return err
+	return b.String()
 }
 
 // last returns the innermost of headings.

@@ -118,6 +118,31 @@ func TestHit(t *testing.T) {
 	}
 }
 
+// A note that fits by its front matter alone shows how its text begins; one of which several passages fit equally names
+// them, each hit its own.
+func TestHitsOfBothKinds(t *testing.T) {
+	b := project(t, map[string]string{
+		"about.md": "---\ndescription: Wherefore of zeppelins\n---\n# Airships\n\nNothing to see.\n",
+		"two.md":   "# Top\n\n## One\n\nA zeppelin is here.\n\n## Two\n\nA zeppelin is here.\n",
+	})
+	hits, err := b.Search("zeppelins", 0)
+	if err != nil || len(hits) != 2 {
+		t.Fatal(hits, err)
+	}
+	for _, h := range hits {
+		switch h.File {
+		case "about.md":
+			if h.Snippet != "Nothing to see." || h.Heading != "Airships" || h.First != 4 || len(h.More) != 0 {
+				t.Errorf("by its front matter: %+v", h)
+			}
+		case "two.md":
+			if want := []Range{{"Two", 7, 9}}; h.Heading != "One" || h.First != 3 || h.Snippet != "A zeppelin is here." || !reflect.DeepEqual(h.More, want) {
+				t.Errorf("by two passages: %+v", h)
+			}
+		}
+	}
+}
+
 func TestLimit(t *testing.T) {
 	notes := map[string]string{}
 	for i := range 60 {
