@@ -2,6 +2,7 @@ package kb
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ const (
 
 // schemaVersion goes up with every change of the tables or of what is put into them; an index of another version is
 // made anew.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // lockWait is how long to wait for another process. It needs the lock for a fraction of a second, for a first index of
 // thousands of notes for a few; one that holds it longer is stopped.
@@ -43,6 +44,7 @@ create table note (
 	mtime integer not null, size integer not null, checked integer not null, hash text not null,
 	problem text not null, name text not null, description text not null, tags text not null, date text not null,
 	unique (dir, file));
+create table listing (digest text not null);
 create table passage (id integer primary key, headings text not null, first integer not null, last integer not null);
 create virtual table note_text using fts5 (name, description, tags, headings, body, code,
 	content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2');
@@ -137,6 +139,11 @@ func (ix *index) prepare() error {
 	if err := fts5.Register(ix.db); err != nil {
 		return err
 	}
+	// Whoever has the file open has the folder's lock, so SQLite need not take its own for every statement, nor look each
+	// time whether somebody wrote meanwhile.
+	if err := ix.db.Exec(`pragma locking_mode = exclusive`); err != nil {
+		return err
+	}
 	version, tableCount := 0, 0
 	err := ix.each(`select user_version, (select count(*) from sqlite_schema) from pragma_user_version`, nil, func(s *sqlite3.Stmt) {
 		version, tableCount = s.ColumnInt(0), s.ColumnInt(1)
@@ -222,8 +229,70 @@ func (e entry) fresh(f memories.File) bool {
 	return e.mtime == f.ModTime && e.size == f.Size && e.mtime < e.checked-int64(racy)
 }
 
+// listing is the memory folders as one look found them.
+type listing struct {
+	folders []listed
+	digest  string // of everything below: two looks with one digest saw the same
+}
+
+type listed struct {
+	*memories.Open
+	files []memories.File
+}
+
+// look lists the folders. What it returns is closed also with an error.
+func look(folders []memories.Folder) (l listing, err error) {
+	sum := sha256.New()
+	var b []byte
+	for _, folder := range folders {
+		o, err := folder.Open()
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // it went away since it was found
+			}
+			return l, err
+		}
+		files, _, err := o.Files()
+		l.folders = append(l.folders, listed{o, files})
+		if err != nil {
+			return l, fmt.Errorf("list %s: %w", folder.Dir, err)
+		}
+		// No name has a zero byte, so nothing can be read in two ways.
+		b = append(append(b[:0], folder.Dir...), 0)
+		for _, f := range files {
+			b = append(append(b, f.Name...), 0)
+			b = binary.BigEndian.AppendUint64(b, uint64(f.Size))
+			b = binary.BigEndian.AppendUint64(b, uint64(f.ModTime))
+		}
+		sum.Write(append(b, 0))
+	}
+	l.digest = hex.EncodeToString(sum.Sum(nil))
+	return l, nil
+}
+
+func (l listing) close() {
+	for _, o := range l.folders {
+		o.Close()
+	}
+}
+
 // refresh takes in what changed in the folders since.
-func (ix *index) refresh(folders []memories.Folder) (err error) {
+func (ix *index) refresh(folders []memories.Folder) error {
+	l, err := look(folders)
+	defer l.close()
+	if err != nil {
+		return err
+	}
+	return ix.take(l)
+}
+
+// take makes the index one of what a look found. When the digest is the index's there is nothing to do: an entry that
+// cannot be believed without reading its file is in no index with a digest.
+func (ix *index) take(l listing) (err error) {
+	same := false
+	if err := ix.each(`select 1 from listing where digest = ?`, []any{l.digest}, func(*sqlite3.Stmt) { same = true }); err != nil || same {
+		return err
+	}
 	type place struct{ dir, file string }
 	known := map[place]entry{}
 	err = ix.each(`select dir, file, id, mtime, size, checked, hash from note`, nil, func(s *sqlite3.Stmt) {
@@ -234,21 +303,10 @@ func (ix *index) refresh(folders []memories.Folder) (err error) {
 	}
 	w := writer{ix: ix}
 	defer func() { err = w.end(err) }()
-	for _, folder := range folders {
-		o, err := folder.Open()
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // it went away since it was found
-			}
-			return err
-		}
-		defer o.Close()
-		files, _, err := o.Files()
-		if err != nil {
-			return fmt.Errorf("list %s: %w", folder.Dir, err)
-		}
-		for _, f := range files {
-			at := place{folder.Dir, f.Name}
+	fresh := true
+	for _, o := range l.folders {
+		for _, f := range o.files {
+			at := place{o.Dir, f.Name}
 			old, have := known[at]
 			delete(known, at)
 			if have && old.fresh(f) {
@@ -264,6 +322,7 @@ func (ix *index) refresh(folders []memories.Folder) (err error) {
 				if have {
 					known[at] = old // gone between the list and now
 				}
+				fresh = false
 				continue
 			case err != nil:
 				problem = "it cannot be read"
@@ -271,10 +330,10 @@ func (ix *index) refresh(folders []memories.Folder) (err error) {
 			}
 			sum := sha256.Sum256([]byte(text))
 			hash := problem + hex.EncodeToString(sum[:])
+			again := entry{mtime: f.ModTime, size: f.Size, checked: now}.fresh(f)
+			fresh = fresh && again
 			if have && old.hash == hash {
-				again := old
-				again.mtime, again.size, again.checked = f.ModTime, f.Size, now
-				if old.mtime != f.ModTime || old.size != f.Size || again.fresh(f) {
+				if old.mtime != f.ModTime || old.size != f.Size || again {
 					err = w.exec(`update note set mtime = ?, size = ?, checked = ? where id = ?`, f.ModTime, f.Size, now, old.id)
 				} else {
 					err = nil
@@ -289,7 +348,7 @@ func (ix *index) refresh(folders []memories.Folder) (err error) {
 					return err
 				}
 			}
-			if err := w.add(folder.Dir, f, now, hash, problem, text); err != nil {
+			if err := w.add(o.Dir, f, now, hash, problem, text); err != nil {
 				return err
 			}
 		}
@@ -299,10 +358,14 @@ func (ix *index) refresh(folders []memories.Folder) (err error) {
 			return err
 		}
 	}
+	if fresh {
+		return w.exec(`insert into listing (digest) values (?)`, l.digest)
+	}
 	return nil
 }
 
-// writer changes the index in one transaction, which the first change begins.
+// writer changes the index in one transaction, which the first change begins. It also takes the digest away, which is
+// that of the index before.
 type writer struct {
 	ix    *index
 	tx    sqlite3.Txn
@@ -316,6 +379,9 @@ func (w *writer) exec(sql string, args ...any) (err error) {
 			return err
 		}
 		w.begun, w.ready = true, map[string]*sqlite3.Stmt{}
+		if err := w.ix.db.Exec(`delete from listing`); err != nil {
+			return err
+		}
 	}
 	s := w.ready[sql]
 	if s == nil {

@@ -90,10 +90,21 @@ func (b *Base) onDisk(f func(*index) error) error {
 		return &dirError{err}
 	}
 	defer unlock()
+	// The folders are listed, now that nobody else takes anything in, while the index is being opened.
+	listing := sync.OnceValues(func() (listing, error) { return look(b.Places.Found) })
+	go listing()
+	defer func() {
+		l, _ := listing()
+		l.close()
+	}()
 	path := filepath.Join(b.Dir(), indexName)
 	for again := true; ; again = false {
 		err := withIndex(path, func(ix *index) error {
-			if err := ix.refresh(b.Places.Found); err != nil {
+			l, err := listing()
+			if err != nil {
+				return err
+			}
+			if err := ix.take(l); err != nil {
 				return err
 			}
 			return f(ix)
