@@ -52,12 +52,16 @@ func Serve(ctx context.Context, dir string, env config.Env, version string, in i
 			"Search it with query before exploring code; a hit is an excerpt, so read it whole with get before relying on it.",
 	})
 	readOnly := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)}
+	// Claude Code keeps a server's tools back until the model looks for them with a tool of the client's, unless they say
+	// otherwise (clients from 2.1.132 on or earlier know this key). The KB gate asks for this search by name, so it is
+	// to be among the tools from the start; the two definitions take a few hundred tokens.
+	offered := mcp.Meta{"anthropic/alwaysLoad": true}
 	mcp.AddTool(server, &mcp.Tool{
-		Name: "query", Title: "Search the knowledge base", Annotations: readOnly,
+		Meta: offered, Name: "query", Title: "Search the knowledge base", Annotations: readOnly,
 		Description: "Full-text search over the notes of this project, of the folders above it and of the user. Returns the best notes with the passage that fits, its lines and a snippet.",
 	}, s.query)
 	mcp.AddTool(server, &mcp.Tool{
-		Name: "get", Title: "Read a note", Annotations: readOnly,
+		Meta: offered, Name: "get", Title: "Read a note", Annotations: readOnly,
 		Description: "Returns a note, or one section of it, whole.",
 	}, s.get)
 	err := server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}})

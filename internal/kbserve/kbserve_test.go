@@ -79,6 +79,10 @@ func TestTools(t *testing.T) {
 		if err != nil || tool.Annotations == nil || !tool.Annotations.ReadOnlyHint || tool.OutputSchema != nil {
 			t.Errorf("%+v, %v", tool, err)
 		}
+		// Else the model first has to search for the tool that the gate has named.
+		if tool.Meta["anthropic/alwaysLoad"] != true {
+			t.Errorf("%s may be kept back: %v", tool.Name, tool.Meta)
+		}
 		var in struct {
 			Required   []string
 			Properties map[string]any
