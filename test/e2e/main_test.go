@@ -32,6 +32,7 @@ type preparation struct {
 	Clients  map[string]client.Client // by version
 	Missing  string                   // why some version has no client
 	Hook     string                   // plimsoll-hook
+	Tool     string                   // plimsoll, in the folder of plimsoll-hook: setup wires what is beside it
 	Panics   string                   // plimsoll-hook with a rule that panics on every event
 	Isolated bool                     // tests run where only loopback is
 }
@@ -104,20 +105,34 @@ func prepare(bin string) (preparation, error) {
 		}
 		p.Clients[version] = c
 	}
-	p.Panics = filepath.Join(bin, "plimsoll-hook-panics")
-	if err := build(p.Panics, "-tags", "plimsoll_panic"); err != nil {
-		return p, err
+	for _, b := range []struct {
+		path   *string
+		name   string
+		source string   // variable that names a binary to take instead
+		args   []string // of go build
+	}{
+		{&p.Panics, "plimsoll-hook-panics", "", []string{"-tags", "plimsoll_panic", "plimsoll/cmd/plimsoll-hook"}},
+		{&p.Hook, "plimsoll-hook", "PLIMSOLL_E2E_HOOK", []string{"plimsoll/cmd/plimsoll-hook"}},
+		{&p.Tool, "plimsoll", "PLIMSOLL_E2E_TOOL", []string{"plimsoll/cmd/plimsoll"}},
+	} {
+		*b.path = filepath.Join(bin, b.name)
+		if err := place(*b.path, os.Getenv(b.source), b.args); err != nil {
+			return p, err
+		}
 	}
-	if p.Hook = os.Getenv("PLIMSOLL_E2E_HOOK"); p.Hook != "" {
-		p.Hook, err = filepath.Abs(p.Hook)
-		return p, err
-	}
-	p.Hook = filepath.Join(bin, "plimsoll-hook")
-	return p, build(p.Hook)
+	return p, nil
 }
 
-func build(path string, args ...string) error {
-	cmd := exec.Command("go", append(append([]string{"build", "-o", path}, args...), "plimsoll/cmd/plimsoll-hook")...)
+// place puts a binary at a path: a given one, or else what go build makes.
+func place(path, given string, args []string) error {
+	if given != "" {
+		given, err := filepath.Abs(given)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(given, path)
+	}
+	cmd := exec.Command("go", append([]string{"build", "-o", path}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", filepath.Base(path), err, out)
 	}

@@ -204,6 +204,21 @@ func (v terminal) until(what string, condition func() bool) {
 	}
 }
 
+// plimsoll runs the full tool as the operator does in the project, and returns what it printed. It has to exit with 0.
+func (w *world) plimsoll(args ...string) string {
+	w.t.Helper()
+	w.writeSettings()
+	cmd := exec.Command(prepared.Tool, args...)
+	cmd.Dir = w.Project
+	cmd.Env = slices.Concat(w.Environ(w.api.URL()), w.session.Env)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		w.t.Fatalf("plimsoll %v: %v\n%s%s", args, err, stdout.String(), stderr.String())
+	}
+	return stdout.String()
+}
+
 // zone asks the hook binary for a session's zone.
 func (w *world) zone(session string) string {
 	w.t.Helper()

@@ -286,6 +286,9 @@ func TestWhatTheModelWasSent(t *testing.T) {
 	if n := r.Count("a "); n != 2 {
 		t.Errorf("counted %d", n)
 	}
+	if tools := r.Tools(); !slices.Equal(tools, []string{"Bash"}) {
+		t.Errorf("tools %v", tools)
+	}
 	if r.Model() != "some-model" || r.FirstPrompt() != "first prompt" {
 		t.Errorf("model %q, first prompt %q", r.Model(), r.FirstPrompt())
 	}

@@ -32,10 +32,12 @@ type Request struct {
 }
 
 type requestBody struct {
-	Model    string            `json:"model"`
-	Stream   bool              `json:"stream"`
-	System   content           `json:"system"`
-	Tools    []json.RawMessage `json:"tools"`
+	Model  string  `json:"model"`
+	Stream bool    `json:"stream"`
+	System content `json:"system"`
+	Tools  []struct {
+		Name string `json:"name"`
+	} `json:"tools"`
 	Messages []struct {
 		Role    string  `json:"role"`
 		Content content `json:"content"`
@@ -131,6 +133,15 @@ func (r Request) FirstPrompt() string {
 
 // Model is the id of the model that was asked.
 func (r Request) Model() string { return r.body.Model }
+
+// Tools are the names of the tools that the model was offered.
+func (r Request) Tools() []string {
+	names := make([]string, len(r.body.Tools))
+	for i, tool := range r.body.Tools {
+		names[i] = tool.Name
+	}
+	return names
+}
 
 // Text is everything the model was sent in words: system prompt, messages and tool results, in order, one block a
 // line. The input of the model's own calls is not in it.
