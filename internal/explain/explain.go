@@ -3,17 +3,18 @@
 package explain
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"sort"
 	"strings"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/guard"
+	"plimsoll/internal/rawjson"
+	"plimsoll/internal/statefile"
 )
 
 // Decision is one line of the decision log.
@@ -30,12 +31,30 @@ type Decision struct {
 	Changes  []string       `json:"would_have_changed_it,omitempty"`
 }
 
+// The bounds of a log, in bytes. The writer rotates at 10 MiB and keeps its lines below guard.MaxLogLine; whatever is
+// longer is not its.
+const (
+	maxFile = 64 << 20
+	maxLine = guard.MaxLogLine
+)
+
+// Files are a decision log's generations, the older first.
+func Files(path string) []string { return []string{path + ".1", path} }
+
 // Read returns a session's decisions, the oldest first, from a decision log and the older one beside it. Lines that
 // cannot be read are counted.
 func Read(path, session string) (decisions []Decision, bad int, err error) {
 	found := false
-	for _, name := range []string{path + ".1", path} {
-		f, err := os.Open(name)
+	for _, name := range Files(path) {
+		n, err := each(name, func(d Decision, line []byte) {
+			if d.Session != session {
+				return
+			}
+			d.Figures = figuresOf(line)
+			d.Changes = changes(d)
+			decisions = append(decisions, d)
+		})
+		bad += n
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -43,28 +62,6 @@ func Read(path, session string) (decisions []Decision, bad int, err error) {
 			return nil, bad, err
 		}
 		found = true
-		lines := bufio.NewReader(f)
-		for {
-			line, err := lines.ReadBytes('\n')
-			if len(line) > 0 {
-				d, ok := parse(line)
-				switch {
-				case !ok:
-					bad++
-				case d.Session == session:
-					d.Changes = changes(d)
-					decisions = append(decisions, d)
-				}
-			}
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				f.Close()
-				return nil, bad, fmt.Errorf("read %s: %w", name, err)
-			}
-		}
-		f.Close()
 	}
 	if !found {
 		return nil, 0, fs.ErrNotExist
@@ -72,19 +69,74 @@ func Read(path, session string) (decisions []Decision, bad int, err error) {
 	return decisions, bad, nil
 }
 
-func parse(line []byte) (Decision, bool) {
+// Each calls f for every decision of one file of a decision log, in the file's order, without Figures and Changes. Lines
+// that cannot be read are counted. The file is streamed.
+func Each(file string, f func(Decision)) (bad int, err error) {
+	return each(file, func(d Decision, _ []byte) { f(d) })
+}
+
+func each(file string, f func(d Decision, line []byte)) (bad int, err error) {
+	long, err := statefile.EachLine(file, maxFile, maxLine, func(line []byte) {
+		if d, ok := parse(line); ok {
+			f(d, line)
+		} else {
+			bad++
+		}
+	})
+	return bad + long, err
+}
+
+// member is where a member that every line has is kept; nil for all others, which are figures.
+func (d *Decision) member(key string) *string {
+	switch key {
+	case "ts":
+		return &d.Time
+	case "session":
+		return &d.Session
+	case "agent":
+		return &d.Agent
+	case "event":
+		return &d.Event
+	case "tool":
+		return &d.Tool
+	case "rule":
+		return &d.Rule
+	case "decision":
+		return &d.Decision
+	case "why":
+		return &d.Why
+	}
+	return nil
+}
+
+func parse(line []byte) (d Decision, ok bool) {
+	row, err := rawjson.Parse(line)
+	if err != nil {
+		return d, false
+	}
+	for key, value := range row.Members() {
+		if field := d.member(key); field != nil {
+			if *field, ok = value.Text(); !ok {
+				return d, false
+			}
+		}
+	}
+	return d, d.Rule != ""
+}
+
+// figuresOf are the figures in a line that was parsed.
+func figuresOf(line []byte) map[string]any {
+	figures := map[string]any{}
+	if json.Unmarshal(line, &figures) != nil {
+		return nil
+	}
 	var d Decision
-	if json.Unmarshal(line, &d) != nil || d.Rule == "" {
-		return d, false
+	for key := range figures {
+		if d.member(key) != nil {
+			delete(figures, key)
+		}
 	}
-	d.Figures = map[string]any{}
-	if json.Unmarshal(line, &d.Figures) != nil {
-		return d, false
-	}
-	for _, key := range []string{"ts", "session", "agent", "event", "tool", "rule", "decision", "why"} {
-		delete(d.Figures, key)
-	}
-	return d, true
+	return figures
 }
 
 // changes says what would have given another verdict, for the verdicts of the ceiling.

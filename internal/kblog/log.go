@@ -12,9 +12,10 @@ import (
 	"plimsoll/internal/harness"
 	"plimsoll/internal/kbgate"
 	"plimsoll/internal/rawjson"
+	"plimsoll/internal/statefile"
 )
 
-// maxLine bounds a line of a log or a transcript, in bytes. Transcript rows of hundreds of kilobytes are common.
+// maxLine bounds a line of a transcript, in bytes. Rows of hundreds of kilobytes are common.
 const maxLine = 64 << 20
 
 // Summary is what a project's log adds up to.
@@ -53,42 +54,113 @@ type heard struct {
 	without map[string]int  // by session; lines of the Bash original have no id
 }
 
-// read adds up the log of the project at root. A log that does not exist is empty.
-func read(root, session string) (Summary, heard, error) {
-	s := Summary{Project: root, Spawns: Spawns{Released: map[string]int{}, Skipped: map[string]int{}}}
-	h := heard{map[string]bool{}, map[string]int{}}
-	sessions := map[string]bool{}
-	err := eachLine(kbgate.LogPath(root), func(line []byte) {
+// The bounds of a log, in bytes. The gate cuts its log down from 512 KiB on and keeps its lines below 4 KiB; the Bash
+// original logs whole queries, and its first versions let the log grow.
+const (
+	maxLogFile = 64 << 20
+	maxLogLine = 1 << 20
+)
+
+// Line is one line of a log. docs/kb-gate.md has its members.
+type Line struct {
+	At         time.Time // zero when the line has none
+	Session    string    // as kbgate.SessionName makes it
+	Event      string
+	Phase      string
+	Decision   string
+	SkipReason string
+	ToolUseID  string
+	Satisfied  bool // the knowledge base was searched, and the prompt carried what was found
+}
+
+// Each calls f for every line of the log of the project at root, in the log's order. Lines that cannot be read are
+// counted. The log is streamed.
+func Each(root string, f func(Line)) (bad int, err error) {
+	long, err := statefile.EachLine(kbgate.LogPath(root), maxLogFile, maxLogLine, func(line []byte) {
 		row, err := rawjson.Parse(line)
 		if err != nil || row.Kind() != rawjson.Object {
-			s.BadLines++
+			bad++
 			return
 		}
-		name := row.Get("session").TextOr("")
-		if session != "" && name != session {
+		text := func(key string) string { return row.Get(key).TextOr("") }
+		l := Line{
+			Session: text("session"), Event: text("event"), Phase: text("phase"), Decision: text("decision"),
+			SkipReason: text("skip_reason"), ToolUseID: text("tool_use_id"), Satisfied: row.Get("satisfied").Kind() == rawjson.True,
+		}
+		if at, err := time.Parse(time.RFC3339, text("ts")); err == nil {
+			l.At = at
+		}
+		f(l)
+	})
+	return bad + long, err
+}
+
+// IsSpawn tells whether a line is about the start of a sub-agent. A later revision of the Bash original judges other
+// calls too and writes them down with a phase of their own.
+func (l Line) IsSpawn() bool {
+	return l.Event == harness.PreToolUse && (l.Phase == "" || l.Phase == "discovery")
+}
+
+// IsSearch tells whether a line is a search that counts for a turn.
+func (l Line) IsSearch() bool { return l.Decision == "recorded" }
+
+// IsTurn tells whether a line begins a turn.
+func (l Line) IsTurn() bool { return l.Decision == "turn_start" }
+
+// Complied tells whether a line is a start that passed because it had its lookup, and not by a release.
+func (l Line) Complied() bool {
+	return l.IsSpawn() && l.Decision == "allow" && l.Satisfied && l.SkipReason == ""
+}
+
+// Verdict is what the decision log has of a line, in that log's words; silent is what it does not have.
+func (l Line) Verdict() (decision harness.Decision, why string) {
+	switch {
+	case l.Decision == "briefed":
+		return harness.Note, l.Decision
+	case l.Decision == "skip" && l.SkipReason == "search_unwritable":
+		return harness.FailOpen, l.SkipReason
+	case !l.IsSpawn():
+	case l.SkipReason == "budget_unwritable" || l.SkipReason == "budget_unreadable":
+		return harness.FailOpen, l.SkipReason
+	case strings.HasPrefix(l.SkipReason, "budget_"):
+		return harness.Release, l.SkipReason
+	case l.Decision == "deny":
+		return harness.Denial, ""
+	case l.Decision == "warn":
+		return harness.Note, ""
+	}
+	return harness.Silent, ""
+}
+
+// read adds up the log of the project at root. A log that does not exist is empty.
+func read(root, session string) (Summary, heard, error) {
+	s := Summary{Project: root, Spawns: NewSpawns()}
+	h := heard{map[string]bool{}, map[string]int{}}
+	sessions := map[string]bool{}
+	bad, err := Each(root, func(l Line) {
+		if session != "" && l.Session != session {
 			return
 		}
-		if at, err := time.Parse(time.RFC3339, row.Get("ts").TextOr("")); err == nil {
-			if s.First.IsZero() || at.Before(s.First) {
-				s.First = at
-			}
-			if at.After(s.Last) {
-				s.Last = at
-			}
+		if !l.At.IsZero() && (s.First.IsZero() || l.At.Before(s.First)) {
+			s.First = l.At
 		}
-		sessions[name] = true
-		s.count(row)
-		if isSpawn(row) {
-			if id := row.Get("tool_use_id").TextOr(""); id != "" {
-				h.ids[id] = true
+		if l.At.After(s.Last) {
+			s.Last = l.At
+		}
+		sessions[l.Session] = true
+		s.count(l)
+		if l.IsSpawn() {
+			if l.ToolUseID != "" {
+				h.ids[l.ToolUseID] = true
 			} else {
-				h.without[name]++
+				h.without[l.Session]++
 			}
 		}
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
+	s.BadLines = bad
 	s.Sessions = len(sessions)
 	if s.Turns > 0 {
 		s.SearchesPerTurn = float64(s.Searches) / float64(s.Turns)
@@ -96,47 +168,41 @@ func read(root, session string) (Summary, heard, error) {
 	return s, h, err
 }
 
-// isSpawn tells whether a line is about the start of a sub-agent. A later revision of the Bash original judges other
-// calls too and writes them down with a phase of their own.
-func isSpawn(row rawjson.Value) bool {
-	phase := row.Get("phase").TextOr("")
-	return row.Get("event").TextOr("") == harness.PreToolUse && (phase == "" || phase == "discovery")
-}
-
-func (s *Summary) count(row rawjson.Value) {
-	decision, why := row.Get("decision").TextOr(""), row.Get("skip_reason").TextOr("")
-	if isSpawn(row) {
-		s.Spawns.count(decision, why)
-		return
-	}
+func (s *Summary) count(l Line) {
 	switch {
-	case decision == "turn_start":
+	case l.IsSpawn():
+		s.Spawns.Count(l)
+	case l.IsTurn():
 		s.Turns++
-	case decision == "recorded":
+	case l.IsSearch():
 		s.Searches++
-	case decision == "briefed":
+	case l.Decision == "briefed":
 		s.Briefings++
-	case decision == "skip" && why == "search_unwritable":
+	case l.Decision == "skip" && l.SkipReason == "search_unwritable":
 		s.SearchesLost++
-	case decision == "skip" && row.Get("event").TextOr("") == harness.PostToolUse:
+	case l.Decision == "skip" && l.Event == harness.PostToolUse:
 		s.SearchesInAgents++
 	}
 }
 
-func (s *Spawns) count(decision, why string) {
+// NewSpawns is nothing counted yet.
+func NewSpawns() Spawns { return Spawns{Released: map[string]int{}, Skipped: map[string]int{}} }
+
+// Count adds the start that a line is about.
+func (s *Spawns) Count(l Line) {
 	s.Total++
-	switch {
+	switch why := l.SkipReason; {
 	case strings.HasPrefix(why, "budget_"):
 		s.Released[why]++
-	case decision == "skip":
+	case l.Decision == "skip":
 		s.Skipped[why]++
-	case decision == "allow":
+	case l.Decision == "allow":
 		s.Satisfied++
-	case decision == "warn":
+	case l.Decision == "warn":
 		s.Warned++
-	case decision == "observe":
+	case l.Decision == "observe":
 		s.Observed++
-	case decision == "deny":
+	case l.Decision == "deny":
 		s.Denied++
 	}
 }
