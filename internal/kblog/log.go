@@ -108,9 +108,7 @@ func (l Line) IsSearch() bool { return l.Decision == "recorded" }
 func (l Line) IsTurn() bool { return l.Decision == "turn_start" }
 
 // Complied tells whether a line is a start that passed because it had its lookup, and not by a release.
-func (l Line) Complied() bool {
-	return l.IsSpawn() && l.Decision == "allow" && l.Satisfied && l.SkipReason == ""
-}
+func (l Line) Complied() bool { return l.IsSpawn() && l.Satisfied }
 
 // Verdict is what the decision log has of a line, in that log's words; silent is what it does not have.
 func (l Line) Verdict() (decision harness.Decision, why string) {

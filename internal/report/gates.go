@@ -133,7 +133,7 @@ func GatesOf(in GateInput) Gates {
 
 type gateReader struct {
 	GateInput
-	words     map[string]string // every text once, however many decisions have it
+	words     map[string]string // the label of every text, once for all decisions that have it
 	decisions []gateEvent       // of the decision log
 	kbLines   []gateEvent       // of the KB gate logs
 	kb        KBUse
@@ -142,12 +142,15 @@ type gateReader struct {
 
 // label makes a word of a log fit to be shown. The decision log's own are; session ids are cut there too.
 func (r *gateReader) label(s string) string {
-	s = harness.Label(s)
+	if len(s) > harness.MaxLabel {
+		s = harness.Label(s) // long ones are not kept as they were
+	}
 	if w, ok := r.words[s]; ok {
 		return w
 	}
-	r.words[s] = s
-	return s
+	w := harness.Label(s)
+	r.words[s] = w
+	return w
 }
 
 // within tells whether a decision is to be counted.
