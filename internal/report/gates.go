@@ -114,7 +114,6 @@ type gateEvent struct {
 	decision       harness.Decision
 	agent, inKBLog bool
 	paired         bool // found in the other log
-	project        int  // index of the KB gate log's project
 	obeyed         bool // KB gate only
 }
 
@@ -219,7 +218,7 @@ func (r *gateReader) readKBLogs() {
 	}
 	slices.Sort(roots)
 	var seen []fs.FileInfo
-	for project, root := range slices.Compact(roots) {
+	for _, root := range roots {
 		path := kbgate.LogPath(root)
 		info, err := os.Stat(path)
 		if err == nil {
@@ -228,14 +227,14 @@ func (r *gateReader) readKBLogs() {
 			}
 			seen = append(seen, info)
 		}
-		bad, err := r.readKBLog(root, project)
+		bad, err := r.readKBLog(root)
 		if r.opened(path, bad, err) {
 			r.kb.Projects++
 		}
 	}
 }
 
-func (r *gateReader) readKBLog(root string, project int) (bad int, err error) {
+func (r *gateReader) readKBLog(root string) (bad int, err error) {
 	denied := map[string][]int{} // by session: the turn's denials that no start answered, as indices of kbLines
 	strange := 0
 	bad, err = kblog.Each(root, func(l kblog.Line) {
@@ -272,7 +271,7 @@ func (r *gateReader) readKBLog(root string, project int) (bad int, err error) {
 		}
 		r.kbLines = append(r.kbLines, gateEvent{
 			at: l.At.UnixMilli(), rule: ruleKBGate, session: r.label(l.Session), event: r.label(l.Event), why: r.label(why),
-			decision: decision, inKBLog: true, project: project,
+			decision: decision, inKBLog: true,
 		})
 	})
 	return bad + strange, err
@@ -282,9 +281,10 @@ func (r *gateReader) readKBLog(root string, project int) (bad int, err error) {
 // and is written first, the decision log after the answer.
 const sameWithin = 10_000
 
-// merge returns all decisions in the order of time, those that stand in both logs once.
+// merge returns all decisions, those that stand in both logs once: first the KB gate logs', then the others, each in the
+// order of time.
 func (r *gateReader) merge() []gateEvent {
-	byTime := func(a, b gateEvent) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.project, b.project)) }
+	byTime := func(a, b gateEvent) int { return cmp.Compare(a.at, b.at) }
 	slices.SortStableFunc(r.kbLines, byTime)
 	slices.SortStableFunc(r.decisions, byTime)
 	r.pair(true)
@@ -295,7 +295,6 @@ func (r *gateReader) merge() []gateEvent {
 			all = append(all, f)
 		}
 	}
-	slices.SortStableFunc(all, byTime)
 	return all
 }
 
@@ -481,7 +480,7 @@ func (s *ruleSum) add(f gateEvent) {
 	s.from, s.to = min(s.from, f.at), max(s.to, f.at)
 }
 
-// judge counts a denial whose outcome is known. Denials come in the order of time.
+// judge counts a denial whose outcome is known. A rule's come from one kind of log, so they come in the order of time.
 func (s *ruleSum) judge(session string, obeyed bool) {
 	s.obeyed.DenialsJudged++
 	if obeyed {

@@ -206,6 +206,8 @@ func TestDecisionInBothLogsCountsOnce(t *testing.T) {
 		{"a fan-out", []string{decision("08:00:01", "a"), decision("08:00:00", "a"), decision("08:00:00", "a")}, []string{line("08:00:00", "a"), line("08:00:00", "a"), line("08:00:00", "a")}, 3, 3},
 		{"more in one than in the other", []string{decision("08:00:00", "a")}, []string{line("08:00:00", "a"), line("08:00:00", "a")}, 2, 1},
 		{"an older line that only one has", []string{decision("08:10:00", "a")}, []string{line("08:00:00", "a"), line("08:10:00", "a")}, 2, 1},
+		{"lines that are not in order", []string{decision("08:00:00", "a"), decision("08:10:00", "a")}, []string{line("08:10:00", "a"), line("08:00:00", "a")}, 2, 2},
+		{"decisions that are not in order", []string{decision("08:10:00", "a"), decision("08:00:00", "a")}, []string{line("08:00:00", "a"), line("08:10:00", "a")}, 2, 2},
 		{"a session id that the decision log does not keep", []string{decision("08:00:00", "")}, []string{line("08:00:00", "a_b")}, 1, 1},
 		{"a named line is its own decision's first", []string{decision("08:00:00", ""), decision("08:00:01", "a")}, []string{line("08:00:00", "a")}, 2, 1},
 	} {
@@ -384,15 +386,33 @@ func TestLogsThatAreNoFiles(t *testing.T) {
 	if err := os.Truncate(kbgate.LogPath(large), 1<<40); err != nil {
 		t.Skip(err)
 	}
-	g := GatesOf(GateInput{Decisions: l.decisions(), Folders: []string{large, folder, "", "relative", filepath.Join(l.dir, "gone")}})
+	second := l.project("folder-2")
+	if err := os.Truncate(kbgate.LogPath(second), 1<<40); err != nil {
+		t.Skip(err)
+	}
+	// Of what is named the second project's folder comes first, of the projects the first one's.
+	g := GatesOf(GateInput{Decisions: l.decisions(), Folders: []string{large, filepath.Join(folder, ".claude"), second, "", "relative", filepath.Join(l.dir, "gone")}})
 	want := []Skipped{
-		{l.decisions(), statefile.ErrNotRegular.Error()}, {kbgate.LogPath(folder), statefile.ErrNotRegular.Error()}, {kbgate.LogPath(large), statefile.ErrTooLarge.Error()},
+		{l.decisions(), statefile.ErrNotRegular.Error()}, {kbgate.LogPath(folder), statefile.ErrNotRegular.Error()},
+		{kbgate.LogPath(second), statefile.ErrTooLarge.Error()}, {kbgate.LogPath(large), statefile.ErrTooLarge.Error()},
 	}
 	if !reflect.DeepEqual(g.Logs.Skipped, want) || g.Logs.Read != 1 || ruleOf(t, g, "crossing").Notes != 1 || g.KB != nil {
 		t.Errorf("%+v, want %+v", g, want)
 	}
-	if text := textOf(t, g); strings.Count(text, "not read: ") != 3 {
+	if text := textOf(t, g); strings.Count(text, "not read: ") != 4 {
 		t.Errorf("text %q", text)
+	}
+}
+
+// Without the name of a decision log none is looked for, and a line of the KB gate's that has no time is no decision.
+func TestKBLogAlone(t *testing.T) {
+	l := newLogs(t)
+	t.Chdir(l.dir)
+	l.write(".1", decided("08:00:00", "a", "crossing", "note"))
+	root := l.project("p", kbStart("08:00:00", "a", "deny", ""), strings.Replace(kbStart("08:00:00", "a", "deny", ""), "T08", "at 8", 1))
+	g := GatesOf(GateInput{Folders: []string{root}})
+	if g.Logs.Read != 1 || g.Logs.Decisions != 1 || g.Logs.Unreadable != 1 || g.KB.Starts.Total != 1 {
+		t.Errorf("%+v, %+v", g.Logs, g.KB)
 	}
 }
 
