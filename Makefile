@@ -1,4 +1,4 @@
-.PHONY: build test race bench speed ci picture e2e compatibility
+.PHONY: build test race bench speed ci picture e2e compatibility page chartjs
 
 build: ## both binaries, into bin/
 	go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/...
@@ -27,3 +27,9 @@ e2e: ## the newest and the oldest supported client, against a scripted API on lo
 
 compatibility: ## every pinned client version; rewrites docs/compatibility.md
 	PLIMSOLL_E2E_VERSIONS=matrix go test -tags e2e -count=1 -timeout 60m -run TestCompatibility ./test/e2e -update
+
+page: ## the report's page in headless Chromium; leaves pictures of it in bin/page
+	PLIMSOLL_PAGE_OUT=$(CURDIR)/bin/page go test -tags chromium -count=1 -run Chromium ./internal/report/page
+
+chartjs: ## fetch the chart library that internal/report/page/chartjs/PIN names, and check its hashes
+	bash internal/report/page/chartjs/fetch.sh

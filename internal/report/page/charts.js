@@ -20,7 +20,8 @@
     return n.toLocaleString("en-US");
   }
   function dollars(n) {
-    return "$" + (n >= 100 ? whole(Math.round(n)) : n >= 1 ? n.toFixed(2) : String(+n.toPrecision(2)));
+    if (n >= 100 || Number.isInteger(n)) return "$" + whole(Math.round(n));
+    return "$" + (n >= 0.1 ? n.toFixed(2) : String(+n.toPrecision(2)));
   }
   function moment(ms) {
     const d = new Date(ms);
@@ -28,13 +29,14 @@
     return d.getFullYear() + "-" + two(d.getMonth() + 1) + "-" + two(d.getDate()) + " " + two(d.getHours()) + ":" + two(d.getMinutes());
   }
 
-  // Lines at a ceiling, with their names: {axis, at, text, colour} in options.plugins.marks.lines.
+  // Lines at a ceiling, with their names: {axis, at, text, colour} in options.plugins.marks.lines. The name
+  // stands above the plot, or on the line if that lies flat.
   const marks = {
     id: "marks",
     afterDatasetsDraw(chart, args, options) {
       const area = chart.chartArea;
       const ctx = chart.ctx;
-      (options.lines || []).forEach(function (line, i) {
+      (options.lines || []).forEach(function (line) {
         const at = chart.scales[line.axis].getPixelForValue(line.at);
         const flat = line.axis === "y";
         if (flat ? at < area.top || at > area.bottom : at < area.left || at > area.right) return;
@@ -48,12 +50,19 @@
         ctx.stroke();
         ctx.font = "600 12px " + Chart.defaults.font.family;
         const width = ctx.measureText(line.text).width;
-        const left = flat ? area.right - width - 6 : at + 6 + width > area.right ? at - 6 - width : at + 6;
-        const base = flat ? at - 6 : area.top + 13 + 16 * i;
-        ctx.fillStyle = faint("card", 0.8);
-        ctx.fillRect(left - 2, base - 11, width + 4, 15);
-        ctx.fillStyle = colour(line.colour);
-        ctx.fillText(line.text, left, base);
+        // Of two lines, the lower one's name stands on its far side, so that names do not meet.
+        const lower = options.lines.some((other) => other.at > line.at);
+        if (flat) {
+          const left = area.right - width - 6;
+          const base = lower ? at + 15 : at - 6;
+          ctx.fillStyle = faint("card", 0.85);
+          ctx.fillRect(left - 2, base - 11, width + 4, 15);
+          ctx.fillStyle = colour(line.colour);
+          ctx.fillText(line.text, left, base);
+        } else {
+          const before = lower ? at - 3 > width : at + width > chart.width;
+          ctx.fillText(line.text, before ? at - 3 - width : at + 3, area.top - 7);
+        }
         ctx.restore();
       });
     },
@@ -94,7 +103,8 @@
     config.plugins = [marks];
     config.options = Object.assign({ animation: false, responsive: true, maintainAspectRatio: false, locale: "en-US" }, config.options);
     const plugins = config.options.plugins;
-    plugins.legend = Object.assign({ labels: { color: () => colour("text"), usePointStyle: true, boxHeight: 7 } }, plugins.legend);
+    if (plugins.marks && plugins.marks.lines.some((line) => line.axis === "x")) config.options.layout = { padding: { top: 22 } };
+    plugins.legend = Object.assign({ position: "bottom", labels: { color: () => colour("text"), usePointStyle: true, boxHeight: 7 } }, plugins.legend);
     plugins.tooltip = Object.assign({ backgroundColor: () => colour("text"), titleColor: () => colour("card"), bodyColor: () => colour("card") }, plugins.tooltip);
     charts.push(new Chart(canvas, config));
     return charts[charts.length - 1];
@@ -231,7 +241,10 @@
           x: axis("occupancy, tokens", { type: "linear", min: 0 }),
           y: axis("cost per turn, USD", {
             type: "logarithmic",
-            ticks: ticks((n) => (chart && chart.options.scales.y.type === "linear" ? dollars(n) : /^[125]/.test(n.toExponential()) ? dollars(n) : "")),
+            ticks: ticks(dollars, { autoSkip: false }),
+            afterBuildTicks(scale) {
+              if (scale.type === "logarithmic") scale.ticks = scale.ticks.filter((tick) => /^[125](\.0*\d?)?e/.test(tick.value.toExponential(6)));
+            },
           }),
         },
         plugins: {
@@ -252,6 +265,7 @@
       borderWidth: 2,
       pointRadius: 4,
       pointStyle: style,
+      clip: 8,
     };
   }
   function sweep(title, unit, sets, y) {
@@ -261,7 +275,7 @@
         data: { datasets: sets },
         options: {
           interaction: { mode: "index", intersect: false },
-          scales: { x: axis("candidate ceiling, tokens", { type: "linear", bounds: "data", grace: 0 }), y: axis(title, Object.assign({ beginAtZero: true, ticks: ticks((n) => n + unit) }, y)) },
+          scales: { x: axis("candidate ceiling, tokens", { type: "linear", bounds: "data", grace: 0 }), y: axis(title, Object.assign({ beginAtZero: true, ticks: ticks(String) }, y)) },
           plugins: {
             legend: { display: sets.length > 1 },
             marks: { lines: ceilingLines("x") },
@@ -295,7 +309,7 @@
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   Chart.defaults.font.size = 12;
   const all = {
-    sweep: sweep("%", " %", [series("sessions blocked", "blocked", 0, "circle"), series("blocked when near done", "near_done", 1, "triangle"), series("prompt tokens after the first block", "tokens_after", 2, "rect")], { max: 100 }),
+    sweep: sweep("percent", " %", [series("sessions blocked", "blocked", 0, "circle"), series("blocked when near done", "near_done", 1, "triangle"), series("prompt tokens after the first block", "tokens_after", 2, "rect")], { max: 100 }),
     left: sweep("turns", "", [series("turns left", "turns_left", 3, "circle")], {}),
     turns: turns,
     rewritten: bars("cost, USD", "cost", 0, dollars),

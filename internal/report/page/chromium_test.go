@@ -63,7 +63,7 @@ func start(t *testing.T) *browser {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-breakpad", "--remote-debugging-pipe", "--user-data-dir="+home, "about:blank")
+		"--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--disable-breakpad", "--remote-debugging-pipe", "--user-data-dir="+home, "about:blank")
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home, "TZ=Europe/Athens")
 	cmd.ExtraFiles = []*os.File{fromTest, toTest} // descriptors 3 and 4
 	if err := cmd.Start(); err != nil {
@@ -289,7 +289,24 @@ func TestChromiumDrawsLightAndDark(t *testing.T) {
 		t.Errorf("a page of %d pixels on a screen of 380", wide)
 	}
 	b.keep("narrow.png", "Page.captureScreenshot", map[string]any{"captureBeyondViewport": true})
+
+	// What is printed is light, whatever the screen is.
+	pictures := func() (out []string) {
+		b.eval(&out, `Array.from(document.querySelectorAll("canvas"), (c) => c.toDataURL())`)
+		return out
+	}
+	b.show(1280, "light")
+	light := pictures()
 	b.show(1280, "dark")
+	dark := pictures()
+	b.eval(nil, `dispatchEvent(new Event("beforeprint"))`)
+	if !slices.Equal(pictures(), light) {
+		t.Error("in the dark, charts are not made light for a print")
+	}
+	b.eval(nil, `dispatchEvent(new Event("afterprint"))`)
+	if !slices.Equal(pictures(), dark) || slices.Equal(dark, light) {
+		t.Error("after a print, charts are not as they were")
+	}
 	if pdf := b.keep("print.pdf", "Page.printToPDF", map[string]any{"printBackground": true}); !strings.HasPrefix(string(pdf), "%PDF-") {
 		t.Errorf("a print of %d bytes", len(pdf))
 	}
@@ -399,6 +416,7 @@ func TestChromiumChoices(t *testing.T) {
 		var changed bool
 		b.eval(&changed, fmt.Sprintf(`(() => {
 			const canvas = document.getElementById("chart-%s");
+			canvas.closest("figure").scrollIntoView({behavior: "instant"});
 			const before = canvas.toDataURL();
 			const label = Array.from(canvas.closest("figure").querySelectorAll(".choice label")).find((l) => l.textContent.startsWith(%q));
 			const select = label.querySelector("select");

@@ -208,7 +208,7 @@ func cost(d report.Document, c report.Charts) section {
 	s := section{ID: "cost", Title: "Cost"}
 	if len(c.Turns) > 0 {
 		s.Figures = []figure{{ID: "turns", Title: "Cost per turn against occupancy", Wide: true, Caption: "Each dot is a turn of " +
-			"a main thread, from an even sample; the steps are the averages of the occupancy bands. Costs are on a logarithmic scale."}}
+			"a main thread, from an even sample; the steps are the averages of the occupancy bands."}}
 	}
 	bands := table{ID: "bands", Caption: "By occupancy of the main thread",
 		Columns: append([]column{tokens("From"), tokens("To"), count("Turns"), count("Sessions"),
@@ -226,7 +226,7 @@ func cost(d report.Document, c report.Charts) section {
 	list := func(id, caption, note string, first column) table {
 		t := table{ID: id, Caption: caption, Note: note, Columns: append([]column{first, count("Responses")}, sums...)}
 		if d.Totals != nil {
-			t.Foot = &row{Cells: append([]cell{{Text: "All"}, number(d.Totals.Responses)}, totals(*d.Totals)...)}
+			t.Foot = &row{Cells: append([]cell{{Text: "All", Words: true}, number(d.Totals.Responses)}, totals(*d.Totals)...)}
 		}
 		return t
 	}
@@ -276,8 +276,8 @@ func cost(d report.Document, c report.Charts) section {
 }
 
 // sums are the columns of totals.
-var sums = []column{dollars("Cost"), tokens("Input"), tokens("Output"), tokens("Cache read"), tokens("Cache write, 5 min"),
-	tokens("Cache write, 1 h"), tokens("Unpriced")}
+var sums = []column{dollars("Cost"), tokens("Input"), tokens("Output"), tokens("Cache read"), tokens("Cache write, 5\u00a0min"),
+	tokens("Cache write, 1\u00a0h"), tokens("Unpriced")}
 
 func totals(t report.Totals) []cell {
 	return []cell{usd(t.CostUSD), number(t.InputTokens), number(t.OutputTokens), number(t.CacheReadTokens), number(t.CacheWrite5m),
