@@ -49,7 +49,6 @@ type option struct {
 // those files by itself, and would load what is named here a second time.
 type manifest struct {
 	Name        string            `json:"name"`
-	DisplayName string            `json:"displayName"`
 	Version     string            `json:"version"`
 	Description string            `json:"description"`
 	Author      map[string]string `json:"author"`
