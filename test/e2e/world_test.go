@@ -78,6 +78,12 @@ func newWorld(t *testing.T, c client.Client, script ...step) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return worldAt(t, c, home, script...)
+}
+
+// worldAt makes a world in a home that is there, for the next session of the same user in the same project.
+func worldAt(t *testing.T, c client.Client, home client.Home, script ...step) *world {
+	t.Helper()
 	w := &world{Home: home, api: fakeapi.New(script...), log: t.TempDir(), t: t}
 	w.session = client.Session{Client: c, Home: home, BaseURL: w.api.URL()}
 	t.Cleanup(func() {
