@@ -56,9 +56,10 @@ func Load(env config.Env, project string) []File {
 		files = append(files, load(Managed, path))
 	}
 	if project != "" {
-		files = append(files,
-			load(Local, filepath.Join(project, ".claude", "settings.local.json")),
-			load(Project, filepath.Join(project, ".claude", "settings.json")))
+		for _, path := range localPaths(project) {
+			files = append(files, load(Local, path))
+		}
+		files = append(files, load(Project, filepath.Join(project, ".claude", "settings.json")))
 	}
 	if dir := ConfigDir(env); dir != "" {
 		files = append(files, load(User, filepath.Join(dir, "settings.json")))
