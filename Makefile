@@ -1,4 +1,4 @@
-.PHONY: build test race bench speed ci picture e2e compatibility page chartjs
+.PHONY: build test race bench speed ci picture e2e compatibility page chartjs release-check
 
 build: ## both binaries, into bin/
 	go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/...
@@ -33,3 +33,5 @@ page: ## the report's page in headless Chromium; leaves pictures of it in bin/pa
 
 chartjs: ## fetch the chart library that internal/report/page/chartjs/PIN names, and check its hashes
 	bash internal/report/page/chartjs/fetch.sh
+release-check: ## goreleaser's own check, and two releases into dist/, compared; publishes nothing. Minutes, most of them goreleaser's build
+	bash .ci/release-check
