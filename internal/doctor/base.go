@@ -59,7 +59,10 @@ func checkSettings(e *exam) []Result {
 			order = append(order, string(f.Scope)+" ("+f.Path+")")
 		}
 	}
-	if len(order) == 0 {
+	switch {
+	case len(order) == 0 && len(results) > 0:
+		return results
+	case len(order) == 0:
 		return append(results, info("settings", "no settings file applies here", "", "plimsoll setup writes one"))
 	}
 	return append(results, pass("settings", "settings read, those that win first: "+strings.Join(order, ", "), ""))

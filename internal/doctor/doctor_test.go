@@ -214,7 +214,8 @@ var cases = []struct {
 
 	// Settings files.
 	{"no settings", func(w *world) { delete(w.texts, settings.User) }, []string{"INFO settings", "FAIL hooks", "INFO statusline"}, "plimsoll setup"},
-	{"broken user file", func(w *world) { w.texts[settings.User] = "{,}" }, []string{"FAIL settings.user", "INFO settings", "FAIL hooks", "INFO statusline"}, "/user.json cannot be used"},
+	{"broken user file", func(w *world) { w.texts[settings.User] = "{,}" }, []string{"FAIL settings.user", "FAIL hooks", "INFO statusline"}, "/user.json cannot be used"},
+	{"what a broken file holds is not known", func(w *world) { w.texts[settings.User] = "{,}" }, []string{"FAIL settings.user", "FAIL hooks", "INFO statusline"}, "/user.json may hold one"},
 	{"broken project file", func(w *world) { w.texts[settings.Project] = "[" }, []string{"FAIL settings.project"}, "nothing in it applies"},
 	{"broken local file", func(w *world) { w.texts[settings.Local] = "[" }, []string{"FAIL settings.local"}, ""},
 	{"broken managed file", func(w *world) { w.texts[settings.Managed] = "[" }, []string{"FAIL settings.managed"}, ""},

@@ -52,6 +52,9 @@ func checkStatusline(e *exam) []Result {
 		if why := settings.NoStatusline(e.env); why != "" {
 			return one(info(id, e.instrument.Why, why+": wiring one would change nothing", ""))
 		}
+		if broken := settings.Unreadable(e.Files); broken != "" {
+			return one(info(id, e.instrument.Why, broken+" may hold one", "mend "+broken+" first"))
+		}
 		return one(info(id, e.instrument.Why, "this is structural, not a defect", "where you want live figures: plimsoll setup --only statusline"))
 	case settings.SwitchedOff:
 		return one(info(id, e.instrument.Why, "this is structural, not a defect: a matter of policy or trust, not of wiring", remedy(e.instrument.Why)))

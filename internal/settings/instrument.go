@@ -41,6 +41,9 @@ func InstrumentIn(env config.Env, project string, files []File) Instrument {
 	absent := func(c Case, why string) Instrument { return Instrument{false, NoInstrument + ": " + why, c} }
 	line, at := Lookup(files, "statusLine")
 	if line.Kind() == rawjson.Absent || line.Kind() == rawjson.Null {
+		if Unreadable(files) != "" {
+			return absent(NotConfigured, "no statusLine is configured in any settings file that can be read")
+		}
 		return absent(NotConfigured, "no statusLine is configured in any settings file")
 	}
 	if off, by := Lookup(files, "disableAllHooks"); off.Kind() == rawjson.True {
@@ -56,6 +59,16 @@ func InstrumentIn(env config.Env, project string, files []File) Instrument {
 		return absent(SwitchedOff, "the folder is not trusted, so the client runs no status line in it")
 	}
 	return Instrument{true, "statusLine in " + at.Path, Configured}
+}
+
+// Unreadable is the first file that is there and cannot be used, "" when there is none. The client takes nothing from it.
+func Unreadable(files []File) string {
+	for _, f := range files {
+		if f.Err != nil {
+			return f.Path
+		}
+	}
+	return ""
 }
 
 // NoStatusline says why this environment runs no status line, whatever is configured; "" when it may run one.

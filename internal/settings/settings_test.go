@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -92,6 +93,7 @@ func TestInstrument(t *testing.T) {
 	}{
 		{"none", []File{object(User, "")}, nil, false, "no statusLine is configured"},
 		{"null", []File{object(User, `"statusLine":null`)}, nil, false, "no statusLine is configured"},
+		{"broken file", []File{{Scope: Local, Path: "local.json", Err: errors.New("no JSON")}, object(User, "")}, nil, false, "any settings file that can be read"},
 		{"user", []File{object(User, line)}, nil, true, "statusLine in user.json"},
 		{"project", []File{object(Project, line), object(User, line)}, nil, true, "statusLine in project.json"},
 		{"hooks off", []File{object(Local, `"disableAllHooks":true`), object(User, line)}, nil, false, "disableAllHooks in local.json"},
