@@ -1,4 +1,4 @@
-.PHONY: build test race bench speed ci picture e2e compatibility page chartjs release-check
+.PHONY: build test race bench speed ci picture prices e2e compatibility page chartjs release-check
 
 build: ## both binaries, into bin/
 	go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/...
@@ -21,6 +21,9 @@ ci: ## what has to pass before a change lands
 picture: ## the picture of the demo in the README; freeze draws a terminal's output as SVG
 	go run github.com/charmbracelet/freeze@v0.2.2 --execute "go run ./cmd/plimsoll demo" --lines 1,18 -o docs/img/demo.svg \
 	  --font.family "ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace" --font.size 13 --padding 16
+
+prices: ## the list prices, from the pinned npm package
+	go generate ./internal/model/price
 
 e2e: ## the newest and the oldest supported client, against a scripted API on loopback
 	go test -tags e2e -count=1 -timeout 30m ./test/e2e
