@@ -150,12 +150,12 @@ var recovery = [...]string{"handoff", "context-loading-protocol", "continue", "r
 // Recovers tells whether a skill always runs: one of the built-in five or of the configured ones, under whatever plugin
 // and however the slash, the case and the white space around it are written.
 func Recovers(skill string, configured []string) bool {
-	name := bare(skill)
-	return name != "" && (slices.Contains(recovery[:], name) || slices.ContainsFunc(configured, func(c string) bool { return bare(c) == name }))
+	name := BareName(skill)
+	return name != "" && (slices.Contains(recovery[:], name) || slices.ContainsFunc(configured, func(c string) bool { return BareName(c) == name }))
 }
 
-// bare is a skill's name as recovery skills are compared.
-func bare(skill string) string {
+// BareName is a skill's own name in lower case, without plugin, slashes and white space: recovery skills are compared by it.
+func BareName(skill string) string {
 	_, name := parts(skill)
 	return strings.ToLower(name)
 }

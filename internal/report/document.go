@@ -107,9 +107,9 @@ type BandTotals struct {
 	FromTokens int64 `json:"from_tokens"`
 	ToTokens   int64 `json:"to_tokens"` // 0: no end
 	Totals
-	Sessions   int      `json:"sessions"`      // that were ever in this band
-	CostPerUSD *float64 `json:"cost_per_turn"` // US dollars; null without a turn that has a price
-	ShareOf    *float64 `json:"cost_share"`    // percent of what all main threads cost, one decimal; null when that is 0
+	Sessions    int      `json:"sessions"`      // that were ever in this band
+	CostPerTurn *float64 `json:"cost_per_turn"` // US dollars, of the turns that have a price; null without one
+	CostShare   *float64 `json:"cost_share"`    // percent of what all main threads cost, one decimal; null when that is 0
 }
 
 // ModelTokens are the tokens of a model without a price.

@@ -507,20 +507,20 @@ func TestGatesText(t *testing.T) {
 		decided("08:12:00", "b", "kb-gate", "denial"), decided("08:12:00", "b", "表の規則", "fail-open", `,"why":"panic"`), "junk")
 	root := l.project("p", kbTurn("08:00:00", "b"), kbStart("08:12:00", "b", "deny", ""), kbStart("08:12:00", "b", "allow", ""), kbStart("08:12:09", "b", "skip", "nested_subagent"))
 	g := GatesOf(GateInput{Decisions: l.decisions(), Folders: []string{root}, Zone: time.UTC, Handoffs: map[string][]time.Time{"b": {at("09:00:00")}}})
-	const want = `Gates: 7 decisions in 3 sessions, 2026-09-01 08:00 to 2026-09-01 08:12
-rule       notes  denials  releases  fail-opens  sessions  first             last              denials obeyed
-zone-gate      0        1         1           0         1  2026-09-01 08:00  2026-09-01 08:00  not known
-ceiling        1        2         0           0         2  2026-09-01 08:10  2026-09-01 08:11  1 of 1, in 1 of 1 session; 1 not known
-kb-gate        0        1         0           0         1  2026-09-01 08:12  2026-09-01 08:12  1 of 1, in 1 of 1 session
-crossing       0        0         0           0         0  -                 -                 -
-marker         0        0         0           0         0  -                 -                 -
-表の規則       0        0         0           1         1  2026-09-01 08:12  2026-09-01 08:12  -
-notes       ceiling: load 1
-releases    zone-gate: denials 1
-fail-opens  表の規則: panic 1
-KB gate logs of 1 project: 3 starts of sub-agents: 1 with a lookup, 0 warned, 0 observed, 1 denied, not judged (nested_subagent 1); 0 searches in 1 turn
-2 logs read; 1 decision in two of them, counted once
-1 line of the logs cannot be read
+	const want = `  7 decisions in 3 sessions, 2026-09-01 08:00 to 2026-09-01 08:12
+  rule       notes  denials  releases  fail-opens  sessions  first             last              denials obeyed
+  zone-gate      0        1         1           0         1  2026-09-01 08:00  2026-09-01 08:00  not known
+  ceiling        1        2         0           0         2  2026-09-01 08:10  2026-09-01 08:11  1 of 1, in 1 of 1 session; 1 not known
+  kb-gate        0        1         0           0         1  2026-09-01 08:12  2026-09-01 08:12  1 of 1, in 1 of 1 session
+  crossing       0        0         0           0         0  -                 -                 -
+  marker         0        0         0           0         0  -                 -                 -
+  表の規則       0        0         0           1         1  2026-09-01 08:12  2026-09-01 08:12  -
+  notes       ceiling: load 1
+  releases    zone-gate: denials 1
+  fail-opens  表の規則: panic 1
+  KB gate logs of 1 project: 3 starts of sub-agents: 1 with a lookup, 0 warned, 0 observed, 1 denied, not judged (nested_subagent 1); 0 searches in 1 turn
+  2 logs read; 1 decision in two of them, counted once
+  1 line of the logs cannot be read
 `
 	if got := textOf(t, g); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -530,7 +530,7 @@ KB gate logs of 1 project: 3 starts of sub-agents: 1 with a lookup, 0 warned, 0 
 func TestGatesWithoutLogs(t *testing.T) {
 	dir := t.TempDir()
 	g := GatesOf(GateInput{Decisions: filepath.Join(dir, "decisions.jsonl"), Folders: []string{dir}})
-	if got := textOf(t, g); !strings.HasPrefix(got, "Gates: there are no logs yet.") || strings.Count(got, "\n") != 1 {
+	if got := textOf(t, g); !strings.HasPrefix(got, "  There are no logs yet:") || strings.Count(got, "\n") != 1 {
 		t.Errorf("%q", got)
 	}
 	out, err := json.Marshal(g)
@@ -541,7 +541,7 @@ func TestGatesWithoutLogs(t *testing.T) {
 	l := newLogs(t)
 	l.write(l.decisions(), decided("08:00:00", "a", "ceiling", "denial"))
 	g = GatesOf(GateInput{Decisions: l.decisions(), Since: at("09:00:00")})
-	if got := textOf(t, g); got != "Gates: nothing was said or denied in this range.\n1 log read\n" {
+	if got := textOf(t, g); got != "  Nothing was said or denied in this range.\n  1 log read\n" {
 		t.Errorf("%q", got)
 	}
 }

@@ -9,25 +9,22 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
-	"charm.land/lipgloss/v2/table"
-
 	"plimsoll/internal/harness"
 )
 
 // maxShownPath is how much of a path is shown, in characters.
 const maxShownPath = 300
 
-// Text writes the section for a terminal. Moments have the offset that they have in g.
+// Text writes the section for a terminal, below its title. Moments have the offset that they have in g.
 func (g Gates) Text(w io.Writer) error {
 	var b strings.Builder
 	switch {
 	case len(g.Rules) == 0:
-		b.WriteString("Gates: there are no logs yet. Nothing was said or denied, or the hooks are not registered (plimsoll doctor tells).\n")
+		b.WriteString("There are no logs yet: nothing was said or denied, or the hooks are not registered (plimsoll doctor tells).\n")
 	case g.First == "":
-		b.WriteString("Gates: nothing was said or denied in this range.\n")
+		b.WriteString("Nothing was said or denied in this range.\n")
 	default:
-		fmt.Fprintf(&b, "Gates: %s in %s, %s to %s\n", gateCount(g.Logs.Decisions, "decision"), gateCount(g.Sessions, "session"), gateMinute(g.First), gateMinute(g.Last))
+		fmt.Fprintf(&b, "%s in %s, %s to %s\n", gateCount(g.Logs.Decisions, "decision"), gateCount(g.Sessions, "session"), gateMinute(g.First), gateMinute(g.Last))
 		g.table(&b)
 		g.reasons(&b)
 	}
@@ -35,8 +32,15 @@ func (g Gates) Text(w io.Writer) error {
 		g.KB.text(&b)
 	}
 	g.Logs.text(&b)
-	_, err := io.WriteString(w, b.String())
-	return err
+	for line := range strings.Lines(b.String()) {
+		if !strings.HasPrefix(line, " ") { // the table's are indented
+			line = "  " + line
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Columns of the table that hold words; the others hold counts.
@@ -46,24 +50,13 @@ const (
 )
 
 func (g Gates) table(b *strings.Builder) {
-	t := table.New().Border(lipgloss.Border{}).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
-		BorderColumn(false).BorderHeader(false).
-		Headers("rule", "notes", "denials", "releases", "fail-opens", "sessions", "first", "last", "denials obeyed").
-		StyleFunc(func(_, column int) lipgloss.Style {
-			s := lipgloss.NewStyle().PaddingRight(2)
-			if column > ruleColumn && column < firstColumn {
-				s = s.Align(lipgloss.Right)
-			}
-			return s
-		})
+	var rows [][]string
 	for _, r := range g.Rules {
-		t.Row(r.Rule, strconv.Itoa(r.Notes), strconv.Itoa(r.Denials), strconv.Itoa(r.Releases), strconv.Itoa(r.FailOpens),
-			strconv.Itoa(r.Sessions), gateMinute(r.First), gateMinute(r.Last), r.obeyedText())
+		rows = append(rows, []string{r.Rule, strconv.Itoa(r.Notes), strconv.Itoa(r.Denials), strconv.Itoa(r.Releases), strconv.Itoa(r.FailOpens),
+			strconv.Itoa(r.Sessions), gateMinute(r.First), gateMinute(r.Last), r.obeyedText()})
 	}
-	for line := range strings.Lines(t.String()) {
-		b.WriteString(strings.TrimRight(line, " \n"))
-		b.WriteByte('\n')
-	}
+	grid(b, []string{"rule", "notes", "denials", "releases", "fail-opens", "sessions", "first", "last", "denials obeyed"}, rows,
+		func(column int) bool { return column == ruleColumn || column >= firstColumn })
 }
 
 func (r GateRule) obeyedText() string {

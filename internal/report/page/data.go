@@ -58,7 +58,7 @@ func chartData(d report.Document, c report.Charts) ([]byte, error) {
 		f.Turns = append(f.Turns, [2]float64{float64(t.Occupancy), t.CostUSD})
 	}
 	for _, b := range d.Bands {
-		f.Bands = append(f.Bands, band{b.FromTokens, b.ToTokens, b.CostPerUSD})
+		f.Bands = append(f.Bands, band{b.FromTokens, b.ToTokens, b.CostPerTurn})
 	}
 	for _, e := range d.Ceilings {
 		f.Sweep = append(f.Sweep, candidate{e.AbsCeiling, e.SessionsBlockedPct, e.NearDoneBlockedPct, e.PromptTokensAfterFirstPc, e.MedianRemainingTurns})

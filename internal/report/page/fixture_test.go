@@ -127,7 +127,7 @@ func month() (report.Document, report.Charts) {
 		}
 		if turns > 0 {
 			average := 0.03 + middle*0.8e-6
-			b.CostPerUSD, b.ShareOf = &average, p(100*b.CostUSD/(sum.CostUSD+1))
+			b.CostPerTurn, b.CostShare = &average, p(100*b.CostUSD/(sum.CostUSD+1))
 		}
 		d.Bands = append(d.Bands, b)
 	}
@@ -164,8 +164,8 @@ func month() (report.Document, report.Charts) {
 	for i, mark := range []int64{500_000, 900_000} {
 		d.Past = append(d.Past, report.Past{Tokens: mark, Sessions: 18 - 11*i, CostUSD: sum.CostUSD * (0.29 - 0.18*float64(i)), CostShare: p(29 - 18*float64(i))})
 	}
-	d.Gates = &report.Gates{Rules: []report.GateRule{{Rule: "ceiling", Notes: 213, Denials: 92, Obeyed: 61, FailOpen: 1}, {Rule: "zone", Notes: 118},
-		{Rule: "kb", Notes: 12, Denials: 44, Obeyed: 41, Releases: 3}}}
+	d.Gates = &report.Gates{Rules: []report.GateRule{{Rule: "ceiling", Notes: 213, Denials: 92, Obeyed: &report.Obeyed{Denials: 61, DenialsJudged: 80}, FailOpens: 1}, {Rule: "zone", Notes: 118},
+		{Rule: "kb", Notes: 12, Denials: 44, Obeyed: &report.Obeyed{Denials: 41, DenialsJudged: 44}, Releases: 3}}}
 	d.Files = report.Files{Read: 233, Bytes: 1_204_331_992, Responses: sum.Responses, Skipped: []report.Skipped{
 		{Path: "/home/ada/.claude/projects/-home-ada-src-tide/0b2f.jsonl", Reason: "permission denied"},
 		{Path: "/home/ada/.claude/projects/-home-ada-src-tide/loop", Reason: "symbolic link loop"},

@@ -370,7 +370,7 @@ func TestSections(t *testing.T) {
 		{"everything", d, c, []string{"ceilings", "cost", "cache", "sessions", "gates", "files"},
 			[]string{"sweep", "left", "turns", "rewritten", "misses", "occupancy"},
 			[]string{"ceiling-sweep", "ceiling-turns", "bands", "by-model", "by-thread", "by-day", "by-session", "unpriced", "client",
-				"cache-causes", "peaks", "past", "session-list", "compactions", "gate-rules", "skipped"}},
+				"cache-causes", "peaks", "past", "session-list", "compactions", "gate-rules", "gate-logs", "skipped"}},
 		{"nothing", report.Document{}, report.Charts{}, nil, nil, nil},
 		{"no section", files, report.Charts{}, []string{"files"}, nil, []string{"skipped"}},
 		{"ceilings alone", with(func(e *report.Document) {
@@ -379,7 +379,7 @@ func TestSections(t *testing.T) {
 		{"totals alone", with(func(e *report.Document) { e.Totals = d.Totals }), report.Charts{}, []string{"cost"}, nil, []string{"totals"}},
 		{"cache alone", with(func(e *report.Document) { e.Cache, e.CacheHit = d.Cache, d.CacheHit }), report.Charts{}, []string{"cache"},
 			[]string{"rewritten", "misses"}, []string{"cache-causes"}},
-		{"gates that did nothing", with(func(e *report.Document) { e.Gates = &report.Gates{} }), report.Charts{}, []string{"gates"}, nil, nil},
+		{"gates that did nothing", with(func(e *report.Document) { e.Gates = &report.Gates{} }), report.Charts{}, []string{"gates"}, nil, []string{"gate-logs"}},
 		{"sessions without times", with(func(e *report.Document) { e.Peaks = d.Peaks }),
 			report.Charts{Occupancy: []report.Curve{{SessionID: "s", Points: []report.Point{{Occupancy: 9}}}}}, []string{"sessions"}, nil, []string{"peaks"}},
 		{"pointers to nothing", with(func(e *report.Document) {

@@ -219,7 +219,7 @@ func cost(d report.Document, c report.Charts) section {
 			to = cell{Text: "no end"}
 		}
 		bands.Rows = append(bands.Rows, row{Cells: append([]cell{number(b.FromTokens), to, number(b.Responses), number(b.Sessions),
-			optionalDecimal(b.CostPerUSD, 4), optionalDecimal(b.ShareOf, 1)}, totals(b.Totals)...)})
+			optionalDecimal(b.CostPerTurn, 4), optionalDecimal(b.CostShare, 1)}, totals(b.Totals)...)})
 	}
 	s.add(bands)
 
@@ -360,12 +360,24 @@ func gates(d report.Document) section {
 	if len(d.Gates.Rules) == 0 {
 		s.Prose = []paragraph{{Text: "No gate has left a decision on record."}}
 	}
-	t := table{ID: "gate-rules", Caption: "What the rules did",
-		Columns: []column{name("Rule"), count("Notes"), count("Denials"), count("Obeyed denials"), count("Releases"), count("Failed open")}}
+	t := table{ID: "gate-rules", Caption: "What the rules did", Note: "Obeyed: denials after which the session did what they name, as far as that can be known; judged: those of which it can.",
+		Columns: []column{name("Rule"), count("Notes"), count("Denials"), count("Judged"), count("Obeyed"), count("Releases"), count("Failed open"),
+			count("Sessions"), count("Sessions denied"), count("Sessions judged"), count("Sessions that obeyed"), {Head: "First"}, {Head: "Last"}}}
 	for _, g := range d.Gates.Rules {
-		t.Rows = append(t.Rows, row{Cells: []cell{label(g.Rule), number(g.Notes), number(g.Denials), number(g.Obeyed), number(g.Releases), number(g.FailOpen)}})
+		unknown := cell{Text: none}
+		judged, obeyed, in, of := unknown, unknown, unknown, unknown
+		if o := g.Obeyed; o != nil {
+			judged, obeyed, in, of = number(o.DenialsJudged), number(o.Denials), number(o.Sessions), number(o.SessionsJudged)
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{label(g.Rule), number(g.Notes), number(g.Denials), judged, obeyed, number(g.Releases), number(g.FailOpens),
+			number(g.Sessions), number(g.SessionsDenied), of, in, moment(g.First), moment(g.Last)}})
 	}
 	s.add(t)
+	logs := d.Gates.Logs
+	s.add(table{ID: "gate-logs", Caption: "What was read of the logs",
+		Columns: []column{count("Logs"), count("Decisions"), count("In two logs"), count("Lines that cannot be read"), count("Sessions"), {Head: "First"}, {Head: "Last"}},
+		Rows: []row{{Cells: []cell{number(logs.Read), number(logs.Decisions), number(logs.InBoth), number(logs.Unreadable), number(d.Gates.Sessions),
+			moment(d.Gates.First), moment(d.Gates.Last)}}}})
 	return s
 }
 

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// cached is a response whose context is read and written so.
+func cached(id, model string, minute float64, read, short, long int64, more string) string {
+	at := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC).Add(time.Duration(minute * float64(time.Minute))).Format("2006-01-02T15:04:05.000Z")
+	usage := fmt.Sprintf(`{"input_tokens":10,"output_tokens":1,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,"cache_creation":{"ephemeral_5m_input_tokens":%d,"ephemeral_1h_input_tokens":%d}}`, read, short+long, short, long)
+	return response(id, "s", model, at, usage, more)
+}
+
+func TestCacheCauses(t *testing.T) {
+	const opus, sonnet = "claude-opus-5", "claude-sonnet-4-6"
+	first := cached("a", opus, 0, 90_000, 10_000, 0, "")
+	miss := func(minute float64) string { return cached("b", opus, minute, 20_000, 80_000, 0, "") }
+	boundary := func(more string) string {
+		return `{"type":"system","subtype":"compact_boundary","sessionId":"s","uuid":"u","timestamp":"2026-11-30T10:01:00.000Z"` + more + `}` + "\n"
+	}
+	resume := `{"type":"progress","data":{"type":"hook_progress","hookEvent":"SessionStart","hookName":"SessionStart:resume"},"sessionId":"s","timestamp":"2026-11-30T10:01:00.000Z"}` + "\n"
+	for _, c := range []struct{ n, rows, cause string }{
+		{"all is read", first + cached("b", opus, 1, 100_000, 500, 0, ""), ""},
+		{"the last blocks are always written anew", first + cached("b", opus, 1, 98_500, 2_000, 0, ""), ""},
+		{"a twentieth is no miss", first + cached("b", opus, 1, 95_100, 30_000, 0, ""), ""},
+		{"a miss at once", first + miss(1), CauseUnder5},
+		{"a miss after four minutes", first + miss(4.9), CauseUnder5},
+		{"five minutes", first + miss(5), CauseOver5},
+		{"an hour", first + miss(60), CauseOver5},
+		{"over an hour", first + miss(60.1), CauseOver60},
+		{"compacted", first + boundary("") + miss(2), CauseCompaction},
+		{"F89 compacted earlier", boundary(`,"x":1`) + strings.ReplaceAll(first, "T10:00", "T10:02") + miss(3), CauseUnder5},
+		{"another model", first + cached("b", sonnet, 2, 20_000, 80_000, 0, ""), CauseModel},
+		{"another model after an hour", first + cached("b", sonnet, 70, 20_000, 80_000, 0, ""), CauseModel},
+		{"resumed by a hook's row", first + resume + miss(2), CauseResume},
+		{"resumed after an hour: nothing could be left", first + resume + miss(70), CauseOver60},
+		{"resumed with another client", cached("a", opus, 0, 90_000, 10_000, 0, `,"version":"2.1.310"`) + cached("b", opus, 2, 20_000, 80_000, 0, `,"version":"2.1.332"`), CauseResume},
+		{"no times", strings.ReplaceAll(first+miss(2), "timestamp", "when"), CauseUnknown},
+		{"a sub-agent's own", strings.ReplaceAll(first+miss(1), `"sessionId"`, `"isSidechain":true,"agentId":"x","sessionId"`), CauseUnder5},
+		{"two sub-agents are two contexts", strings.ReplaceAll(first, `"sessionId"`, `"isSidechain":true,"agentId":"x","sessionId"`) +
+			strings.ReplaceAll(miss(1), `"sessionId"`, `"isSidechain":true,"agentId":"y","sessionId"`), ""},
+		{"a sub-agent and the main thread too", first + strings.ReplaceAll(miss(1), `"sessionId"`, `"isSidechain":true,"agentId":"y","sessionId"`), ""},
+		{"nothing was written", first + cached("b", opus, 1, 20_000, 0, 0, ""), ""},
+	} {
+		d := reportOf(t, map[string]string{"s": c.rows}, nil)
+		got := ""
+		for _, x := range d.Cache {
+			if x.Misses > 0 {
+				got += x.Cause
+				if x.Misses != 1 || x.RewrittenTokens != 80_000 {
+					t.Errorf("%s: %+v", c.n, x)
+				}
+			}
+		}
+		if got != c.cause {
+			t.Errorf("%s: %q, want %q", c.n, got, c.cause)
+		}
+	}
+}
+
+// Only what was in the cache is written again; it costs what writing costs, five minutes' and an hour's in proportion.
+func TestRewrittenCost(t *testing.T) {
+	rows := cached("a", "claude-opus-5", 0, 90_000, 10_000, 0, "") + cached("b", "claude-opus-5", 1, 0, 150_000, 50_000, "")
+	for _, x := range reportOf(t, map[string]string{"s": rows}, nil).Cache {
+		if x.Misses == 0 {
+			continue
+		}
+		if want := 100_000 * (0.75*6.25 + 0.25*10) / 1e6; x.RewrittenTokens != 100_000 || !near(x.CostUSD, want) {
+			t.Errorf("%+v, want %v dollars", x, want)
+		}
+	}
+}
+
+func TestHitRatioIsWeightedByTokens(t *testing.T) {
+	rows := cached("a", "claude-opus-5", 0, 0, 990, 0, "") + cached("b", "claude-opus-5", 1, 8990, 0, 0, "")
+	hit := reportOf(t, map[string]string{"s": rows}, nil).CacheHit
+	if hit.ReadTokens != 8990 || hit.PromptTokens != 10_000 || hit.Ratio == nil || !near(*hit.Ratio, 0.899) {
+		t.Errorf("%+v", hit)
+	}
+	if hit := reportOf(t, map[string]string{"s": rowsOf(row{})}, nil).CacheHit; hit.Ratio != nil {
+		t.Errorf("of nothing: %v", *hit.Ratio)
+	}
+}

@@ -1,0 +1,202 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The predecessor's cases of the report. Each is one session; want is checked at the ceilings that it names.
+func TestReplay(t *testing.T) {
+	const k = 1000
+	later := func(n int, r row) []row {
+		rows := make([]row, n)
+		for i := range rows {
+			rows[i] = r
+		}
+		return rows
+	}
+	type want struct {
+		ceiling int64
+		text    string
+	}
+	for _, c := range []struct {
+		n    string
+		rows []row
+		with func(*Options)
+		want []want
+	}{
+		{"R8 a sub-agent's row is another context", []row{a(100*k, "Skill build"), side(a(900*k, "Agent x"))}, nil,
+			[]want{{150 * k, "blocked 0 of 1, blocks 0, advisory 0"}}},
+		{"R15 the call's own row counts", []row{a(100 * k), a(400*k, "Skill build")}, nil, []want{{350 * k, "median 400000"}}},
+		{"R16 three calls in one row", []row{a(400*k, "Agent x", "Agent y", "Agent z")}, nil, []want{{350 * k, "blocked 0 of 0, blocks 0, advisory 3"}}},
+		{"R17", []row{a(250*k, "Skill build")}, nil, []want{{150 * k, "blocked 1 of 1"}, {150 * k, "median 250000"}, {350 * k, "blocked 0 of 1"}}},
+		{"R18 near its end", []row{a(400*k, "Skill build"), a(410 * k)}, nil, []want{{350 * k, "near-done 1 100"}}},
+		{"R19 twenty turns left", append([]row{a(400*k, "Skill build")}, later(21, a(410*k))...), nil, []want{{350 * k, "blocked 1 of 1"}, {350 * k, "near-done 0 0,"}}},
+		{"R20 tokens after", []row{a(300*k, "Skill build"), a(500 * k), a(600 * k)}, nil,
+			[]want{{250 * k, "after 1100000 78.6"}, {350 * k, "after 0 0,"}, {350 * k, "blocked 0 of 1"}}},
+		{"R21 clamped", []row{a(400*k, "Skill build")}, func(o *Options) { o.Ceilings = []int64{900 * k} }, []want{{900 * k, "clamped 1 100"}, {900 * k, "blocked 1 of 1"}}},
+		{"R21 not clamped", []row{a(400*k, "Skill build")}, func(o *Options) { o.Ceilings, o.Policy.Percent = []int64{900 * k}, 90 }, []want{{900 * k, "clamped 0 0,"}, {900 * k, "blocked 0 of 1"}}},
+		{"R22", []row{a(400*k, "Skill build")}, nil, []want{{350 * k, "clamped 0 0,"}}},
+		{"R23 a small window binds", []row{of("claude-haiku-4-5", a(90*k, "Skill build"))}, nil, []want{{150 * k, "blocked 1 of 1"}, {350 * k, "blocked 1 of 1"}, {600 * k, "blocked 1 of 1"}}},
+		{"R24 no calls", []row{a(900 * k), a(950 * k)}, nil, []want{{350 * k, "blocked 0 of 0, blocks 0, advisory 0"}, {350 * k, "blocked-pct null"}}},
+		{"R34 a delegation is only warned of", []row{a(400*k, "Agent x")}, nil, []want{{350 * k, "blocked 0 of 0, blocks 0, advisory 1"}}},
+		{"R35 a skill is denied", []row{a(400*k, "Skill build")}, nil, []want{{350 * k, "blocked 1 of 1, blocks 1, advisory 0"}}},
+		{"R37 delegations alone", []row{a(400*k, "Agent x"), a(450*k, "Agent y")}, nil, []want{{350 * k, "blocked-pct null"}}},
+		{"R38 the first call that is denied", []row{a(400*k, "Agent x"), a(500*k, "Skill build"), a(600 * k)}, nil, []want{{350 * k, "median 500000"}, {350 * k, "after 600000"}}},
+		{"R9 recovery skills", []row{a(900*k, "Skill handoff", "Skill context-loading-protocol", "Skill continue", "Skill review-summary", "Skill session-review")}, nil,
+			[]want{{350 * k, "blocked 0 of 0, blocks 0, advisory 0"}}},
+		{"R10 under a plugin", []row{a(900*k, "Skill dev-team:handoff")}, nil, []want{{350 * k, "blocked 0 of 0"}}},
+		{"R14 other tools", []row{a(900*k, "Bash")}, nil, []want{{350 * k, "advisory 0"}}},
+		{"R46 many turns left", append([]row{a(400*k, "Skill build")}, later(40, a(410*k))...), nil, []want{{350 * k, "left 40"}, {350 * k, "near-done 0 0,"}}},
+		{"R46 few turns left", append([]row{a(400*k, "Skill build")}, later(8, a(410*k))...), nil, []want{{350 * k, "left 8"}, {350 * k, "near-done 0 0,"}}},
+		{"R47 none denied", []row{a(100*k, "Skill build")}, nil, []want{{350 * k, "left null"}, {350 * k, "median null"}}},
+		{"R48 clamped where the percentage is less", []row{a(400*k, "Skill build")}, nil, []want{{350 * k, "clamped 0"}, {450 * k, "clamped 1"}, {600 * k, "clamped 1"}, {450 * k, "blocked 1 of 1"}, {600 * k, "blocked 1 of 1"}}},
+		{"R49", []row{a(400*k, "Skill build"), a(410 * k), a(420 * k)}, nil, []want{{350 * k, "left 2"}}},
+		{"E15 an unverified window is only warned of", []row{of("brand-new-9", a(190*k, "Skill build"))}, nil, []want{{150 * k, "blocked 0 of 1, blocks 0, advisory 1"}, {150 * k, "turns over 0"}}},
+		{"E16 the window of the moment", []row{of("claude-haiku-4-5", a(90*k, "Skill build")), a(100*k, "Skill build")}, nil, []want{{350 * k, "blocked 1 of 1, blocks 1"}}},
+		{"E16 the other way", []row{a(100*k, "Skill build"), of("claude-haiku-4-5", a(70*k, "Skill build"))}, nil, []want{{350 * k, "blocked 0 of 1"}}},
+		{"a synthetic row at the end changes nothing", []row{a(400*k, "Skill build"), of("<synthetic>", a(10))}, nil, []want{{350 * k, "blocked 1 of 1"}, {350 * k, "left 0"}}},
+		{"E1 a row of zeros hides nothing", []row{a(400 * k), {usage: `{"input_tokens":0,"output_tokens":0}`, calls: []string{"Skill build"}}}, nil, []want{{350 * k, "blocked 1 of 1"}, {350 * k, "median 400000"}}},
+		{"a call before any figure", []row{{calls: []string{"Skill build"}}, a(400 * k)}, nil, []want{{350 * k, "blocked 0 of 1"}}},
+		{"equality is over", []row{a(350*k, "Skill build")}, nil, []want{{350 * k, "blocked 1 of 1"}}},
+		{"one token less is not", []row{a(350*k-1, "Skill build")}, nil, []want{{350 * k, "blocked 0 of 1"}}},
+		{"GATE_AGENT=block", []row{a(400*k, "Agent x")}, func(o *Options) { o.Policy.GateAgent = true }, []want{{350 * k, "blocked 1 of 1, blocks 1, advisory 0"}}},
+		{"a window of the operator's", []row{of("brand-new-9", a(190*k, "Skill build"))}, func(o *Options) { o.Policy.Override = 400 * k }, []want{{350 * k, "blocked 1 of 1"}}},
+		{"a configured recovery skill", []row{a(400*k, "Skill park")}, func(o *Options) { o.Recovery = []string{"park"} }, []want{{350 * k, "blocked 0 of 0"}}},
+		{"F92 both replays", []row{a(400 * k), a(410*k, "Skill build"), a(420 * k)}, nil, []want{{350 * k, "turns over 3"}, {350 * k, "sessions over 1 100"}, {350 * k, "blocks 1"}}},
+		{"F92 none is asked at a turn", []row{a(400 * k), a(410 * k)}, nil, []want{{350 * k, "turns over 2"}, {350 * k, "blocked 0 of 0"}}},
+		{"the mode that only warns is replayed as one that denies", []row{a(400*k, "Skill build")}, func(o *Options) { o.Policy.Strict = false }, []want{{350 * k, "blocked 1 of 1"}}},
+	} {
+		d := reportOf(t, map[string]string{"s": rowsOf(c.rows...)}, c.with)
+		for _, w := range c.want {
+			row := d.at(t, w.ceiling)
+			got := fmt.Sprintf("blocked %d of %d, blocks %d, advisory %d, blocked-pct %s, median %s, near-done %d %s, left %s, after %d %s, clamped %d %s, sessions over %d %s, turns over %d,",
+				row.SessionsBlocked, d.Policy.SessionsBlockable, row.BlocksTotal, row.AdvisoryFires, say(row.SessionsBlockedPct), say(row.MedianOccupancyAtFirst),
+				row.NearDoneBlocked, say(row.NearDoneBlockedPct), say(row.MedianRemainingTurns), row.PromptTokensAfterFirst, say(row.PromptTokensAfterFirstPc),
+				row.ClampedSessions, say(row.ClampedPct), row.SessionsOverPerTurn, say(row.SessionsOverPerTurnPct), row.TurnsOver)
+			if !strings.Contains(got, w.text) {
+				t.Errorf("%s, ceiling %d: want %q in\n%s", c.n, w.ceiling, w.text, got)
+			}
+		}
+	}
+}
+
+// What is in force comes from the ceiling package and the settings, not from here.
+func TestPolicyIsTheGuards(t *testing.T) {
+	d := reportOf(t, map[string]string{"s": rowsOf(a(10))}, nil)
+	if d.Policy.Shipped != 350_000 || d.Policy.Percent != 40 || d.Policy.NearDoneTurns != 5 {
+		t.Errorf("%+v", d.Policy)
+	}
+	d = reportOf(t, map[string]string{"s": rowsOf(a(10))}, func(o *Options) { o.Policy.Absolute = 123_456 })
+	marked := 0
+	for _, c := range d.Ceilings {
+		if c.Shipped {
+			marked++
+		}
+	}
+	if row := d.at(t, 123_456); !row.Shipped || marked != 1 || len(d.Ceilings) != len(DefaultCeilings())+1 {
+		t.Errorf("the ceiling in force is not among the candidates: %+v", d.Ceilings)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	const k = 1000
+	after := func(turns int, calls ...string) string {
+		rows := []row{a(400*k, calls...)}
+		for range turns {
+			rows = append(rows, a(401*k))
+		}
+		return rowsOf(rows...)
+	}
+	many := func(n int, text string) map[string]string {
+		files := map[string]string{}
+		for i := range n {
+			files[fmt.Sprintf("s%d", i)] = text
+		}
+		return files
+	}
+	agents := make([]string, 24)
+	for i := range agents {
+		agents[i] = "Agent x"
+	}
+	for _, c := range []struct {
+		n       string
+		files   map[string]string
+		outcome string
+		fired   bool
+	}{
+		{"R33 nothing denied", map[string]string{"s": rowsOf(a(120 * k))}, Inconclusive, false},
+		{"R34 delegations alone are no endorsement", map[string]string{"s": after(3, "Agent x")}, Inconclusive, false},
+		{"near the end", many(4, after(2, "Skill build")), OverBlocking, false},
+		{"half near the end", map[string]string{"s0": after(2, "Skill b"), "s1": after(20, "Skill b")}, OverBlocking, false},
+		{"less than half", map[string]string{"s0": after(2, "Skill b"), "s1": after(20, "Skill b"), "s2": after(20, "Skill b")}, NotDominant, false},
+		{"sessions run on by delegating", map[string]string{"s": after(20, append(agents, "Skill build")...), "u": rowsOf(a(10, "Skill b")), "v": rowsOf(a(10, "Skill b"))}, NotDominant, true},
+		{"a denial for every few delegations", map[string]string{"s": after(20, append(agents, "Skill a", "Skill b", "Skill c")...), "u": rowsOf(a(10, "Skill b")), "v": rowsOf(a(10, "Skill b"))}, NotDominant, false},
+		{"few delegations", map[string]string{"s": after(20, "Agent x", "Agent x"), "u": rowsOf(a(10, "Skill b"))}, Inconclusive, false},
+	} {
+		d := reportOf(t, c.files, nil)
+		if d.Verdict.Outcome != c.outcome || d.Verdict.Revisit.Fired != c.fired {
+			t.Errorf("%s: %s, fired %t; want %s, %t\n%s", c.n, d.Verdict.Outcome, d.Verdict.Revisit.Fired, c.outcome, c.fired, d.Verdict.Revisit.Text)
+		}
+		if c.fired != strings.Contains(d.Verdict.Revisit.Text, "ADR 39 fires") {
+			t.Errorf("%s: %s", c.n, d.Verdict.Revisit.Text)
+		}
+	}
+}
+
+func TestRecommendation(t *testing.T) {
+	const k = 1000
+	// Thirty sessions that are denied nothing, and some that run far past every candidate.
+	history := func(past, turns int) map[string]string {
+		files := map[string]string{}
+		for i := range 30 {
+			files[fmt.Sprintf("calm%d", i)] = rowsOf(a(50*k), a(60*k, "Skill build"))
+		}
+		for i := range past {
+			rows := []row{a(40 * k)}
+			for n := int64(100); n <= 600; n += 50 {
+				rows = append(rows, a(n*k, "Skill build"))
+			}
+			for range turns {
+				rows = append(rows, a(610*k))
+			}
+			files[fmt.Sprintf("past%d", i)] = rowsOf(rows...)
+		}
+		return files
+	}
+	r := reportOf(t, history(3, 30), nil).Recommendation
+	if r.Enough || r.AbsCeiling != nil || !strings.Contains(r.Reason, "Too little data") || r.Settings != "" {
+		t.Errorf("three sessions past the line: %+v", r)
+	}
+	d := reportOf(t, history(8, 30), nil)
+	if r = d.Recommendation; !r.Enough || *r.AbsCeiling != 300*k || r.SessionsBlocked != 8 || r.SavedUSD <= 0 {
+		t.Errorf("eight sessions past the line: %+v, %d", r, *r.AbsCeiling)
+	}
+	for _, c := range d.Ceilings {
+		if c.SavedUSD > r.SavedUSD {
+			t.Errorf("%d saves more, %v, than what is recommended, %v", c.AbsCeiling, c.SavedUSD, r.SavedUSD)
+		}
+	}
+	if r.Settings != `{"ceiling": {"absolute": 300000, "percent": 40}}` || strings.Join(r.Environment, " ") != "DEV_TEAM_CONTEXT_ABS_CEILING=300000 DEV_TEAM_CONTEXT_CEILING_PCT=40" {
+		t.Errorf("what to set: %s, %v", r.Settings, r.Environment)
+	}
+	// Most sessions would be denied a call, or hardly a turn is left: no candidate will do.
+	for name, files := range map[string]map[string]string{"too many": history(25, 30), "near their end": history(8, 0)} {
+		r = reportOf(t, files, func(o *Options) { o.NearDone = 20 }).Recommendation
+		if !r.Enough || *r.AbsCeiling != 350*k || !strings.Contains(r.Reason, "No candidate") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// What a hand-off at the first denial saves, by hand: opus-5 reads at $0.50 and writes at $6.25 per million tokens.
+func TestSaved(t *testing.T) {
+	const k = 1000
+	d := reportOf(t, map[string]string{"s": rowsOf(a(45*k), a(400*k, "Skill build"), a(400*k), a(400*k), a(90*k), a(500*k))}, nil)
+	// The fresh session starts with 50k, written once; two turns read 350k less each; then the context was cut anyway.
+	want := 2*350*k*0.50/1e6 - 50*k*6.25/1e6
+	if got := d.at(t, 350*k).SavedUSD; got < want-1e-9 || got > want+1e-9 {
+		t.Errorf("saved %v, want %v", got, want)
+	}
+}

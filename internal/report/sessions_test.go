@@ -1,0 +1,189 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestPeaks(t *testing.T) {
+	files := map[string]string{}
+	for i := 1; i <= 10; i++ {
+		files[fmt.Sprint("s", i)] = rowsOf(a(int64(i)*1000), a(500))
+	}
+	files["side"] = rowsOf(side(a(900_000)))
+	p := reportOf(t, files, nil).Peaks
+	if got := fmt.Sprintf("%d %s %s %s %s", p.Sessions, say(p.Min), say(p.P50), say(p.P90), say(p.Max)); got != "10 1000 5500 10000 10000" {
+		t.Errorf("of 1k to 10k: %s", got)
+	}
+	p = reportOf(t, map[string]string{"s": rowsOf(side(a(5)))}, nil).Peaks
+	if p.Sessions != 0 || p.P50 != nil || p.Max != nil {
+		t.Errorf("of none: %+v", p)
+	}
+}
+
+// The predecessor's cases of one session's row.
+func TestSessionRow(t *testing.T) {
+	const k = 1000
+	for _, c := range []struct {
+		n    string
+		rows []row
+		want string // peak, final, turns, prompt tokens, window and where from, gated, blockable
+	}{
+		{"R1", []row{a(120 * k)}, "120000 120000 1 120000 1000000 detected 0 0"},
+		{"R2", []row{a(50 * k), a(400 * k)}, "400000 400000 2 450000 1000000 detected 0 0"},
+		{"R3", []row{a(400 * k), a(50 * k)}, "400000 50000 2 450000 1000000 detected 0 0"},
+		{"R4", []row{a(400 * k), side(a(9 * k))}, "400000 400000 1 400000 1000000 detected 0 0"},
+		{"R5", []row{a(80 * k), {}}, "80000 80000 1 80000 1000000 detected 0 0"},
+		{"R7", []row{of("totally-unknown", a(80*k))}, "80000 80000 1 80000 200000 default 0 0"},
+		{"tokens beyond a window prove it wrong", []row{of("claude-haiku-4-5", a(300*k))}, "300000 300000 1 300000 1000000 default 0 0"},
+		{"R11-14", []row{a(10, "Agent a", "Task b", "Skill c", "Bash", "Skill handoff")}, "10 10 1 10 1000000 detected 3 1"},
+	} {
+		d := reportOf(t, map[string]string{"s": rowsOf(c.rows...)}, nil)
+		s := d.Sessions[0]
+		if got := fmt.Sprint(s.PeakOccupancy, s.FinalOccupancy, s.Turns, s.PromptTokens, s.Window, " ", s.WindowFrom, " ", s.GatedCalls, s.BlockableCalls); got != c.want {
+			t.Errorf("%s: %s; want %s", c.n, got, c.want)
+		}
+	}
+}
+
+func TestPast(t *testing.T) {
+	d := reportOf(t, map[string]string{"a": rowsOf(a(900_000)), "b": rowsOf(a(500_000)), "c": rowsOf(a(950_000), a(50_000)), "d": rowsOf(a(500_001))}, nil)
+	if got := fmt.Sprint(d.Past[0].Tokens, d.Past[0].Sessions, d.Past[1].Tokens, d.Past[1].Sessions); got != "500000 3 900000 1" {
+		t.Errorf("%s", got)
+	}
+	// All is read from the cache: 950k and 50k of 900k + 500k + 1M + 500,001.
+	if share := d.Past[1].CostShare; share == nil || *share != 34.5 {
+		t.Errorf("share %v", say(share))
+	}
+}
+
+func TestCompactions(t *testing.T) {
+	before := response("m1", "s", "claude-opus-5", "2026-11-30T10:00:00.000Z", `{"input_tokens":167000}`, "")
+	after := response("m2", "s", "claude-opus-5", "2026-11-30T10:05:00.000Z", `{"input_tokens":30000}`, "")
+	boundary := func(meta, more string) string {
+		return `{"type":"system","subtype":"compact_boundary","sessionId":"s","uuid":"u","timestamp":"2026-11-30T10:02:00.000Z","compactMetadata":` + meta + more + `}` + "\n"
+	}
+	for _, c := range []struct{ n, rows, want string }{
+		{"the client's figures", before + boundary(`{"trigger":"auto","preTokens":170251,"postTokens":2812}`, "") + after, "auto 170251 2812"},
+		{"our own where it has none", before + boundary(`{"trigger":"manual"}`, "") + after, "manual 167000 30000"},
+		{"nothing after it", before + boundary(`{"trigger":"auto","preTokens":1}`, ""), "auto 1 null"},
+		{"a copy counts once", before + boundary(`{"trigger":"auto","preTokens":1}`, "") + boundary(`{"trigger":"auto","preTokens":1}`, "") + after, "auto 1 30000"},
+		{"a sub-agent's is its own affair", before + boundary(`{"trigger":"auto"}`, `,"isSidechain":true`) + after, ""},
+	} {
+		var got []string
+		for _, x := range reportOf(t, map[string]string{"s": c.rows}, nil).Compactions {
+			got = append(got, fmt.Sprint(x.Trigger, " ", say(x.TokensBefore), " ", say(x.TokensAfter)))
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: %v, want %s", c.n, got, c.want)
+		}
+	}
+}
+
+func TestHandoffs(t *testing.T) {
+	command := func(name string) string {
+		return `{"type":"user","sessionId":"s","uuid":"` + name + `","message":{"role":"user","content":"<command-message>x</command-message>\n<command-name>` + name + `</command-name>"}}` + "\n"
+	}
+	rows := rowsOf(a(10, "Skill handoff", "Skill plimsoll:handoff", "Skill other", "Agent handoff")) + command("/handoff") + command("/plimsoll:handoff") + command("/clear")
+	d := reportOf(t, map[string]string{"s": rows}, nil)
+	if d.Sessions[0].Handoffs != 4 {
+		t.Errorf("%d hand-offs, want 4", d.Sessions[0].Handoffs)
+	}
+}
+
+// A section alone has its keys and the four at the top, and all sections together have all keys.
+func TestSections(t *testing.T) {
+	d := reportOf(t, mixed(), func(o *Options) { o.Gates = &Gates{} })
+	keys := func(d *Document) map[string]bool {
+		text, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m map[string]any
+		if err := json.Unmarshal(text, &m); err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]bool{}
+		for k := range m {
+			out[k] = true
+		}
+		return out
+	}
+	all := map[string]bool{}
+	for _, s := range Sections() {
+		own := keys(d.Only(s))
+		for _, k := range []string{"schema", "generated_at", "range", "files"} {
+			if !own[k] {
+				t.Errorf("%s lacks %s", s, k)
+			}
+			delete(own, k)
+		}
+		if len(own) == 0 {
+			t.Errorf("%s is empty", s)
+		}
+		for k := range own {
+			if all[k] {
+				t.Errorf("%s is in two sections", k)
+			}
+			all[k] = true
+		}
+	}
+	for _, k := range []string{"schema", "generated_at", "range", "files"} {
+		all[k] = true
+	}
+	if whole := keys(d); !reflect.DeepEqual(whole, all) {
+		t.Errorf("the sections have %v, the whole %v", all, whole)
+	}
+}
+
+func TestText(t *testing.T) {
+	files := mixed()
+	files["bad"] = "{broken\n" + rowsOf(a(400_000, "Skill build", "Agent x"))
+	d := reportOf(t, files, nil)
+	var b strings.Builder
+	if err := d.Text(&b, 2); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for _, want := range []string{
+		"of which blockable 1", "Agent/Task warns, never blocks", // R39
+		"350,000 *", "450,000†", "CACHE", "SESSIONS", "SKIPPED", "bad.jsonl: 1 row:", "... and ", "unpriced", "100%", "advisory",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, text)
+		}
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if strings.TrimRight(line, " ") != line {
+			t.Errorf("white space at the end: %q", line)
+		}
+	}
+	hostile := reportOf(t, map[string]string{"s": response("m", "\x1b[31mred\u202e", "evil\x07model", "2026-11-30T10:00:00.000Z", usage1, "")}, nil)
+	b.Reset()
+	if err := hostile.Text(&b, 0); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(b.String(), "\x1b\x07\u202e") {
+		t.Errorf("control characters reach the terminal: %q", b.String())
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", 350_000: "350,000"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+	for n, want := range map[float64]string{0: "$0.00", 0.0001: "$0.0001", 0.5: "$0.5000", 0.999: "$1.00", 1234.5: "$1,234.50", -0.25: "-$0.2500"} {
+		if got := dollars(n); got != want {
+			t.Errorf("%v: %s", n, got)
+		}
+	}
+	// R25
+	if percent(0, 0) != nil || say(percent(0, 10)) != "0" || say(percent(1, 3)) != "33.3" {
+		t.Error("percentages")
+	}
+}
