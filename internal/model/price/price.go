@@ -3,20 +3,12 @@
 package price
 
 import (
-	"cmp"
 	_ "embed"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"plimsoll/internal/model"
-	"plimsoll/internal/statefile"
 )
 
 //go:generate go run ./gen
@@ -75,26 +67,30 @@ func (r *Row) Cost(u Usage) float64 {
 	return usd
 }
 
-// Table is prices by model ids.
+// Table is prices by model ids. It does not change once it is made, so any number of goroutines may read it.
 type Table struct {
-	exact map[string]*Row // by the whole id: a region of a cloud has prices of its own
-	named map[string]*Row // by the model's own name
+	rows map[string]*Row // by key; the operator's for one provider by the whole id
+	all  []*Row
 }
 
 // Default is the table that comes with Plimsoll.
 func Default() *Table {
-	t := &Table{exact: map[string]*Row{}, named: map[string]*Row{}}
+	t := &Table{rows: map[string]*Row{}}
 	for line := range strings.Lines(table) {
 		if line = strings.TrimSuffix(line, "\n"); line == "" || line[0] == '#' {
 			continue
 		}
 		id, above, rate, source, date := parseLine(line)
-		if above > 0 {
-			r := t.exact[id]
+		if above > 0 { // a tier follows its row
+			r := t.all[len(t.all)-1]
 			r.Tiers = append(r.Tiers, Tier{above, rate})
 			continue
 		}
-		t.add(&Row{ID: id, Rate: rate, Source: source, Date: date})
+		r := &Row{ID: id, Rate: rate, Source: source, Date: date}
+		t.all = append(t.all, r)
+		if k := key(id); t.rows[k] == nil { // a dated id beside the plain one, at the same price
+			t.rows[k] = r
+		}
 	}
 	return t
 }
@@ -122,142 +118,49 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// key is an id as rows are found by it: [1m] asks for a window and changes no price.
-func key(id string) string {
+// spelled is an id without what makes no difference: case, white space, and [1m], which asks for a window and changes no
+// price.
+func spelled(id string) string {
 	return strings.TrimSuffix(strings.ToLower(strings.TrimSpace(id)), "[1m]")
 }
 
-func (t *Table) add(r *Row) {
-	t.exact[r.ID] = r
-	// Other clouds and their regions may have prices of their own, which are nobody else's.
-	if name, _ := model.Normalise(r.ID); t.named[name] == nil || !strings.Contains(r.ID, "anthropic.") {
-		t.named[name] = r
-	}
+// key is what a row is found by: the model's own name, and before it the region of an id of Amazon Bedrock, which has
+// prices of its own: "opus-5-5", "us.anthropic.opus-5-5". A date or a revision that one spelling has and another lacks
+// makes no other model.
+func key(id string) string {
+	name, _ := model.Normalise(id)
+	return region(spelled(id)) + name
 }
 
-// Lookup finds a model by its id as transcripts have it: the very id, else the model's own name without provider, region,
-// date and [1m].
+// region is what stands before the model in an id of Bedrock, "" in every other; of an id without case and [1m].
+func region(id string) string {
+	id = id[strings.LastIndexByte(id, '/')+1:]
+	const bedrock = "anthropic."
+	if i := strings.LastIndex(id, bedrock); i >= 0 {
+		return id[:i+len(bedrock)]
+	}
+	return ""
+}
+
+// Lookup finds a model by its id as transcripts have it, without provider, date and [1m]: the row of the id's region,
+// else that of the model. An operator's row for one provider comes before both. The row stays valid, so that a caller
+// with many responses need not look twice.
 func (t *Table) Lookup(id string) (*Row, bool) {
-	k := key(id)
-	if r := t.exact[k]; r != nil {
+	s := spelled(id)
+	if r := t.rows[s]; r != nil {
 		return r, true
 	}
-	name, _ := model.Normalise(k)
-	r := t.named[name]
+	name, _ := model.Normalise(s)
+	if in := region(s); in != "" {
+		if r := t.rows[in+name]; r != nil {
+			return r, true
+		}
+	}
+	r := t.rows[name]
 	return r, r != nil
 }
 
 // Rows are all rows, by their ids.
 func (t *Table) Rows() []*Row {
-	var out []*Row
-	for _, r := range t.exact {
-		out = append(out, r)
-	}
-	slices.SortFunc(out, func(a, b *Row) int { return strings.Compare(a.ID, b.ID) })
-	return out
-}
-
-// maxFile bounds the operator's file, in bytes.
-const maxFile = 1 << 20
-
-// own is the operator's file.
-type own struct {
-	Models map[string]ownRow `json:"models"`
-}
-
-type ownRow struct {
-	ownRate
-	Tiers []struct {
-		Above int64 `json:"above"`
-		ownRate
-	} `json:"tiers"`
-}
-
-type ownRate struct {
-	Input        *float64 `json:"input"`
-	Output       *float64 `json:"output"`
-	CacheRead    *float64 `json:"cache_read"`
-	CacheWrite5m *float64 `json:"cache_write_5m"`
-	CacheWrite1h *float64 `json:"cache_write_1h"`
-}
-
-// Load is the default table with the operator's file on top; a file that does not exist changes nothing. A file that is
-// wrong is an error: half of it would be prices that nobody asked for.
-func Load(path string) (*Table, error) {
-	t := Default()
-	data, err := statefile.Read(path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return t, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read prices: %w", err)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read prices: %w", err)
-	}
-	var file own
-	dec := json.NewDecoder(strings.NewReader(string(data)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&file); err != nil {
-		return nil, fmt.Errorf("read prices %s: %w", path, err)
-	}
-	if dec.More() {
-		return nil, fmt.Errorf("read prices %s: text after the document", path)
-	}
-	for id, o := range file.Models {
-		r, err := o.row(id)
-		if err != nil {
-			return nil, fmt.Errorf("read prices %s: model %q: %w", path, id, err)
-		}
-		r.Source, r.Date = path, info.ModTime().Format("2006-01-02")
-		t.exact[r.ID] = r
-		name, _ := model.Normalise(r.ID)
-		t.named[name] = r
-	}
-	return t, nil
-}
-
-// row completes an operator's row.
-func (o ownRow) row(id string) (*Row, error) {
-	r := &Row{ID: key(id)}
-	if r.ID == "" {
-		return nil, errors.New("the id is empty")
-	}
-	var err error
-	if r.Rate, err = o.rate(); err != nil {
-		return nil, err
-	}
-	for _, t := range o.Tiers {
-		rate, err := t.rate()
-		if err == nil && t.Above <= 0 {
-			err = errors.New("above has to be a number of tokens greater than 0")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("tier: %w", err)
-		}
-		r.Tiers = append(r.Tiers, Tier{t.Above, rate})
-	}
-	slices.SortFunc(r.Tiers, func(a, b Tier) int { return cmp.Compare(a.Above, b.Above) })
-	return r, nil
-}
-
-// rate completes an operator's rate. Input and output have to be there; what is left out of the rest follows the rule of
-// the list prices: a read costs a tenth of the input, a write for five minutes 1.25 times it, one for an hour twice it.
-func (o ownRate) rate() (Rate, error) {
-	if o.Input == nil || o.Output == nil {
-		return Rate{}, errors.New("input and output are needed, in US dollars per million tokens")
-	}
-	or := func(p *float64, def float64) float64 {
-		if p != nil {
-			return *p
-		}
-		return def
-	}
-	in := *o.Input
-	r := Rate{in, *o.Output, or(o.CacheRead, in/10), or(o.CacheWrite5m, in*1.25), or(o.CacheWrite1h, in*2)}
-	if min(r.Input, r.Output, r.CacheRead, r.CacheWrite5m, r.CacheWrite1h) < 0 {
-		return Rate{}, errors.New("a price is less than 0")
-	}
-	return r, nil
+	return slices.SortedFunc(slices.Values(t.all), func(a, b *Row) int { return strings.Compare(a.ID, b.ID) })
 }
