@@ -139,7 +139,7 @@ func (s setupFlags) options(p Process) (setup.Options, error) {
 				return nil
 			}
 		}
-		return usageError{fmt.Errorf("--%s is %q, not one of %s", flag, value, strings.Join(words, ", "))}
+		return usageError{fmt.Errorf("--%s is %q, not one of %s", flag, value, strings.TrimPrefix(strings.Join(words, ", "), ", "))} // "" is a flag not given
 	}
 	if err := errors.Join(
 		oneOf("scope", s.scope, "user", "project", "local"),
