@@ -307,7 +307,7 @@ func TestChromiumDrawsLightAndDark(t *testing.T) {
 	if !slices.Equal(pictures(), dark) || slices.Equal(dark, light) {
 		t.Error("after a print, charts are not as they were")
 	}
-	if pdf := b.keep("print.pdf", "Page.printToPDF", map[string]any{"printBackground": true}); !strings.HasPrefix(string(pdf), "%PDF-") {
+	if pdf := b.keep("print.pdf", "Page.printToPDF", map[string]any{"printBackground": true, "preferCSSPageSize": true}); !strings.HasPrefix(string(pdf), "%PDF-") {
 		t.Errorf("a print of %d bytes", len(pdf))
 	}
 	b.quiet()

@@ -63,7 +63,6 @@ func Write(w io.Writer, d report.Document, c report.Charts) error {
 		Title:    "Plimsoll report",
 		Range:    rangeText(d),
 		Note:     prose(d.Range.Note),
-		Made:     moment(d.GeneratedAt).Text,
 		Schema:   harness.Label(d.Schema),
 		Empty:    d.Files.Responses == 0,
 		Style:    template.HTML("<style>" + style + "</style>"),
@@ -72,6 +71,9 @@ func Write(w io.Writer, d report.Document, c report.Charts) error {
 		Sections: sections(d, c),
 	}
 	scripts := []string{tablesScript}
+	if d.GeneratedAt != "" {
+		v.Made = moment(d.GeneratedAt).Text
+	}
 	if hasFigures(v.Sections) {
 		data, err := chartData(d, c)
 		if err != nil {

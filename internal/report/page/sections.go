@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/report"
@@ -171,10 +172,13 @@ func ceilings(d report.Document) section {
 	if len(d.Ceilings) == 0 {
 		return s
 	}
-	s.Figures = []figure{
-		{ID: "sweep", Title: "What each ceiling would have denied", Caption: "Percent by candidate ceiling: sessions " +
-			"blocked, blocked sessions that were near done, prompt tokens spent after the first block."},
-		{ID: "left", Title: "Turns left at the first block", Caption: "Median over the blocked sessions, by candidate ceiling."},
+	if slices.ContainsFunc(d.Ceilings, func(c report.Ceiling) bool { return c.SessionsBlockedPct != nil }) {
+		s.Figures = append(s.Figures, figure{ID: "sweep", Title: "What each ceiling would have denied", Caption: "Percent by " +
+			"candidate ceiling: sessions blocked, blocked sessions that were near done, prompt tokens spent after the first block."})
+	}
+	if slices.ContainsFunc(d.Ceilings, func(c report.Ceiling) bool { return c.MedianRemainingTurns != nil }) {
+		s.Figures = append(s.Figures, figure{ID: "left", Title: "Turns left at the first block", Caption: "Median over the blocked " +
+			"sessions, by candidate ceiling."})
 	}
 	t := table{ID: "ceiling-sweep", Caption: "Candidate ceilings, at gated calls", Note: "Replayed as if nothing had changed after a denial.",
 		Columns: []column{tokens("Ceiling"), count("Sessions blocked"), percent("Sessions blocked"), count("Blocks"),
@@ -206,7 +210,7 @@ func ceilings(d report.Document) section {
 
 func cost(d report.Document, c report.Charts) section {
 	s := section{ID: "cost", Title: "Cost"}
-	if len(c.Turns) > 0 {
+	if slices.ContainsFunc(c.Turns, func(t report.Turn) bool { return t.CostUSD > 0 }) {
 		s.Figures = []figure{{ID: "turns", Title: "Cost per turn against occupancy", Wide: true, Caption: "Each dot is a turn of " +
 			"a main thread, from an even sample; the steps are the averages of the occupancy bands."}}
 	}
@@ -293,11 +297,12 @@ func cache(d report.Document) section {
 		}
 		s.Prose = []paragraph{{Text: text + "."}}
 	}
-	if len(d.Cache) > 0 {
-		s.Figures = []figure{
-			{ID: "rewritten", Title: "Cost of cache misses by cause", Caption: "US dollars for writing again what the cache no longer held."},
-			{ID: "misses", Title: "Cache misses by cause", Caption: "How many there were."},
-		}
+	if slices.ContainsFunc(d.Cache, func(c report.CacheCause) bool { return c.CostUSD > 0 }) {
+		s.Figures = append(s.Figures, figure{ID: "rewritten", Title: "Cost of cache misses by cause", Caption: "US dollars for writing " +
+			"again what the cache no longer held."})
+	}
+	if slices.ContainsFunc(d.Cache, func(c report.CacheCause) bool { return c.Misses > 0 }) {
+		s.Figures = append(s.Figures, figure{ID: "misses", Title: "Cache misses by cause", Caption: "How many there were."})
 	}
 	t := table{ID: "cache-causes", Caption: "Misses by cause",
 		Columns: []column{name("Cause"), count("Misses"), tokens("Written again"), dollars("Cost")}}
