@@ -445,10 +445,15 @@ func TestFigures(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	d.Recommendation = &report.Recommendation{Reason: "Four sessions are not enough."}
+	if !strings.Contains(text, `"recommended":300000,`) || strings.Contains(text, "No gate has left a decision") {
+		t.Error("the recommended ceiling is not drawn, or gates that decided are denied")
+	}
+	d.Recommendation = &report.Recommendation{Reason: "Four sessions are not enough.", AbsCeiling: d.Recommendation.AbsCeiling}
+	d.Gates = &report.Gates{}
 	d.Policy.Shipped = 100_000
 	text = write(t, d, c)
-	for _, want := range []string{"There is too little history to recommend a ceiling.", "Four sessions are not enough."} {
+	for _, want := range []string{"There is too little history to recommend a ceiling.", "Four sessions are not enough.", `"recommended":null,`,
+		"No gate has left a decision on record."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
 		}
