@@ -113,6 +113,9 @@ func (r *reportFlags) run(p Process, paths []string) error {
 	if errors.Is(err, history.ErrNothing) {
 		return hinted{err, "the client writes them below projects in its folder; name another folder or a file"}
 	}
+	if errors.Is(err, context.Canceled) {
+		return errors.New("report: interrupted; nothing was written")
+	}
 	if err != nil {
 		return err
 	}
