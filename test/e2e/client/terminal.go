@@ -97,16 +97,42 @@ func (t *Terminal) WaitUntil(ctx context.Context, what string, condition func() 
 	return nil
 }
 
-// Submit types a prompt and sends it off. Enter goes separately and late: keys that arrive together are a paste, in
-// which Enter is a line break.
+// Submit types a prompt and sends it off. Enter goes separately, when the screen has come to rest: keys that arrive
+// together are a paste, in which Enter is a line break, and some versions put a prompt that is sent off while they still
+// draw it back into the input. For the same reason the input is emptied first.
 func (t *Terminal) Submit(ctx context.Context, prompt string) error {
+	const killLine = "\x15"
+	if err := t.Type(killLine); err != nil {
+		return err
+	}
+	if err := t.rest(ctx); err != nil {
+		return err
+	}
 	if err := t.Type(prompt); err != nil {
 		return err
 	}
 	if err := t.WaitFor(ctx, prompt); err != nil {
 		return err
 	}
+	if err := t.rest(ctx); err != nil {
+		return err
+	}
 	return t.Type("\r")
+}
+
+// rest waits until the screen has not changed for a while.
+func (t *Terminal) rest(ctx context.Context) error {
+	const while = 10 // polls
+	same, before := 0, ""
+	return t.WaitUntil(ctx, "the screen to come to rest", func() bool {
+		now := t.Screen()
+		if now == before {
+			same++
+		} else {
+			same, before = 0, now
+		}
+		return same >= while
+	})
 }
 
 // Close ends the client and what it started.
