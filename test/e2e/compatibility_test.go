@@ -100,7 +100,8 @@ type observed struct {
 
 	warned bool // a terminal session began with a warning about an event that no version knows
 
-	backgroundHeadless, backgroundTerminal background
+	// A sub-agent in the background that ended while the turn that started it lasted, and one that ended after it.
+	during, after background
 
 	lineHeadless bool // the status line ran in a headless session
 	zone         string
@@ -132,6 +133,7 @@ func observeCalm(t *testing.T, c client.Client, o *observed) {
 		step{Calls: []call{launch("toolu_launch", "You are the SLEEPER. Sleep.")}},
 		step{Agent: "SLEEPER", Calls: []call{bash("toolu_sleep", "sleep 1")}},
 		step{Agent: "SLEEPER", Text: "slept"},
+		step{Calls: []call{bash("toolu_longer", "sleep 3")}},
 		step{Text: "all done"},
 		step{Text: "noted", Optional: true},
 	)
@@ -142,7 +144,7 @@ func observeCalm(t *testing.T, c client.Client, o *observed) {
 	for _, event := range events {
 		o.told[event] = w.payloads(event)
 	}
-	o.backgroundHeadless = backgroundOf(w)
+	o.during = backgroundOf(w)
 	o.lineHeadless = len(w.payloads("StatusLine")) > 0
 }
 
@@ -253,11 +255,12 @@ func observeTerminal(t *testing.T, c client.Client, o *observed) {
 		return !strings.Contains(w.read(".claude/context-guard/context/"+w.onlySession()+".json"), `"used_percentage":31`)
 	})
 	o.afterCompact = w.zone(w.onlySession())
+	look()
 	turns := len(w.api.Main())
 	v.says("prompt three")
 	v.until("the last answer", func() bool { return len(w.api.Main()) > turns })
 
-	o.backgroundTerminal = backgroundOf(w)
+	o.after = backgroundOf(w)
 	o.line = w.payloads("StatusLine")
 	o.columns = strings.Trim(w.readFile(w.log+"/columns"), "\n") != ""
 	for _, event := range events {
@@ -271,6 +274,17 @@ type background struct {
 	early    bool // the call returned before the sub-agent was done
 	prompted bool // the end of it came as a prompt
 	sameTurn bool // that prompt had the prompt_id of the turn that started it
+}
+
+func (b background) prompt() string {
+	switch {
+	case !b.prompted:
+		return "-"
+	case b.sameTurn:
+		return "yes, with the turn's `prompt_id`"
+	default:
+		return "yes, with a new `prompt_id`"
+	}
 }
 
 // launch is a call of the Agent tool that leaves it to the client whether to wait.
@@ -416,27 +430,20 @@ func capabilities() []group {
 		{"`duration_ms` with a result", func(o observed) string { return yes(every(o.told["PostToolUse"], "duration_ms")) }},
 	}}
 
-	type kind struct {
-		name string
-		of   func(o observed) background
-	}
-	agents := group{title: "Sub-agents that are started without saying how"}
-	for _, k := range []kind{
-		{"headless", func(o observed) background { return o.backgroundHeadless }},
-		{"terminal", func(o observed) background { return o.backgroundTerminal }},
-	} {
-		agents.rows = append(agents.rows,
-			capability{"run in the background (" + k.name + ")", func(o observed) string { return yes(k.of(o).early) }},
-			capability{"their end comes as a prompt (" + k.name + ")", func(o observed) string { return yes(k.of(o).prompted) }},
-			capability{"with the `prompt_id` of the turn that started them (" + k.name + ")", func(o observed) string { return yes(k.of(o).sameTurn) }},
-		)
-	}
+	agents := group{"Sub-agents that are started without saying how", []capability{
+		{"run in the background", func(o observed) string { return yes(o.during.early && o.after.early) }},
+		{"their end comes as a prompt, during the turn", func(o observed) string { return o.during.prompt() }},
+		{"their end comes as a prompt, after the turn", func(o observed) string { return o.after.prompt() }},
+	}}
 
 	reaches := group{"What reaches whom", []capability{
 		{"a denial's reason reaches the model", func(o observed) string { return inResult(o.headless.denied, "REASON") }},
-		{"exit code 2 blocks, and stderr reaches the model", func(o observed) string {
+		{"exit code 2 blocks a call, and stderr reaches the model", func(o observed) string {
 			return yes(o.headless.blocked.IsError && strings.Contains(o.headless.blocked.Text, "EXIT-TWO"))
 		}},
+		{"the hook's command line reaches the model with a denial", func(o observed) string { return yes(strings.Contains(o.headless.main, "denial.sh")) }},
+		{"the hook's command line reaches the model with exit code 2", func(o observed) string { return yes(strings.Contains(o.headless.main, "block.sh")) }},
+		{"a silent hook is named on the screen after `/compact`", func(o observed) string { return yes(strings.Contains(o.screen, "completed successfully")) }},
 		{"stderr with exit code 0 reaches anybody", func(o observed) string {
 			return yes(strings.Contains(o.headless.main+o.headless.helper+o.headless.shown+o.screen, "MUTTER-"))
 		}},

@@ -92,16 +92,22 @@ func worldAt(t *testing.T, c client.Client, home client.Home, script ...step) *w
 			t.Errorf("script: %s", problem)
 		}
 	})
+	if err := os.WriteFile(filepath.Join(w.log, "witness"), []byte(witness), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 
 // witness runs a hook and keeps what it was told and what it answered: without it, a hook that never ran looks like one
 // that had nothing to say.
-const witness = `folder=$1 event=$2
-shift 2
-out=$(tee "$folder/$event.$$.json" | "$@" 2>>"$folder/stderr")
+const witness = `#!/bin/sh
+# usage: witness EVENT COMMAND [ARG...]
+folder=${0%/*} event=$1
+shift
+out=$(tee "$folder/$event.$$.json" | "$@" 2>"$folder/$$.err")
 code=$?
 printf '%s' "$out" | tee -a "$folder/stdout"
+tee -a "$folder/stderr" <"$folder/$$.err" >&2
 echo "$event $code" >>"$folder/ran"
 exit $code
 `
@@ -113,7 +119,7 @@ func (w *world) hook(event, match string, command ...string) {
 
 // witnessed puts a command under a witness, which files what it keeps under a name.
 func (w *world) witnessed(name string, command ...string) []string {
-	return append([]string{"sh", "-c", witness, "witness", w.log, name}, command...)
+	return append([]string{filepath.Join(w.log, "witness"), name}, command...)
 }
 
 // hookAll has the client run a command on every event.
