@@ -120,16 +120,14 @@ func (b *builder) cost(d *Document, threads []session) {
 			if t.priced {
 				main.add(t.cost)
 			}
-			if t.occupancy > 0 {
-				i := min(t.occupancy/bandWidth, bands-1)
-				band[i].add(t)
-				if inBand[i] == nil {
-					inBand[i] = map[*session]bool{}
-				}
-				inBand[i][s] = true
-				if t.priced {
-					pricedIn[i]++
-				}
+			i := min(t.occupancy/bandWidth, bands-1)
+			band[i].add(t)
+			if inBand[i] == nil {
+				inBand[i] = map[*session]bool{}
+			}
+			inBand[i][s] = true
+			if t.priced {
+				pricedIn[i]++
 			}
 		}
 	})

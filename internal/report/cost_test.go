@@ -137,6 +137,7 @@ func mixed() map[string]string {
 		at := time.Date(2026, 11, 28+i/20, 1+i%20, 7, 0, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
 		model := []string{"claude-opus-5", "claude-sonnet-4-6", "claude-haiku-4-5", "gpt-fake"}[i%4]
 		one.WriteString(response(fmt.Sprint("a", i), "one", model, at, fmt.Sprintf(`{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d}`, i, 2*i, 26_000*i), ""))
+		one.WriteString(response(fmt.Sprint("e", i), "one", "claude-opus-5", at, `{"output_tokens":7}`, "")) // a gateway that tells no prompt
 		two.WriteString(response(fmt.Sprint("b", i), "two", "claude-opus-5", at, usage1, ""))
 		agent.WriteString(response(fmt.Sprint("c", i), "two", "claude-haiku-4-5", at, usage1, `,"isSidechain":true,"agentId":"x"`+[]string{"", `,"attributionAgent":"Explore"`}[i%2]))
 		agent.WriteString(response(fmt.Sprint("d", i), "two", "claude-haiku-4-5", at, usage1, `,"isSidechain":true`))
