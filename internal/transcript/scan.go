@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"io"
+	"math"
 	"strconv"
 	"time"
 )
@@ -96,9 +97,11 @@ type Scanner struct {
 }
 
 // Scan calls take for every row of interest from r, in order. Lines end at LF alone: U+2028 and its like are text. Memory
-// does not grow with the file nor with the length of a line.
+// does not grow with the file nor with the length of a line. Keys, and the values that the client writes as words of its
+// own, are known as it spells them, without escapes. Of duplicate keys the last counts, except for a row's type, of which
+// the first decides whether the row is looked at.
 func (s *Scanner) Scan(r io.Reader, take func(*Row)) (Scanned, error) {
-	if s.block == nil {
+	if s.block == nil { // a test may have put a smaller one
 		s.block = make([]byte, scanBlock)
 	}
 	s.done, s.take = Scanned{}, take
@@ -150,11 +153,15 @@ func (s *Scanner) end(line []byte, long, open bool) {
 		defer s.cut.reset()
 		if s.cut.full {
 			s.done.Lines++
-			s.done.TooLong++
+			if open {
+				s.done.Torn = true
+			} else {
+				s.done.TooLong++
+			}
 			return
 		}
 	}
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, bom))
+	line = bytes.Trim(bytes.TrimPrefix(line, bom), " \t\r")
 	if len(line) == 0 {
 		return
 	}
@@ -247,9 +254,13 @@ func (r *Row) read(line []byte) (ok, wanted bool) {
 				return true, false
 			}
 		case "attachment":
-			if f.resumed = resumes(line, w.i); !f.resumed {
-				return true, false
+			f.attached = resumes(line[w.i:])
+			if !f.attached && !f.typed && bytes.Contains(line[max(w.i, len(line)-maxText):], []byte(`"type":"attachment"`)) {
+				return true, false // the row's type comes behind what may be long
 			}
+			w.skip()
+		case "data": // of a progress row
+			f.progress = resumes(line[w.i:])
 			w.skip()
 		case "subtype":
 			f.boundary = string(w.text()) == "compact_boundary"
@@ -295,7 +306,8 @@ type fields struct {
 	typed     bool
 	failed    bool // the client wrote the row in the model's name
 	boundary  bool
-	resumed   bool
+	attached  bool // the attachment is of a resumed session's start
+	progress  bool // the data is
 	message   bool // there is a message that is an object
 	usage     bool // with a usage object
 	badUsage  bool
@@ -312,18 +324,38 @@ func (f *fields) boring(line []byte, at int, side bool) bool {
 	case "user":
 		// The result of a call that started a sub-agent, or a command. In a text the quotes would be escaped.
 		return side || !bytes.Contains(line, []byte(`"agentId"`)) && !bytes.Contains(line[:min(len(line), at+maxText)], []byte("<command-name>"))
-	case "progress":
-		f.resumed = resumes(line, at)
-		return !f.resumed
-	case "attachment":
-		return !f.resumed
+	case "progress", "attachment":
+		return !f.attached && !f.progress && !bytes.Contains(line[at:], []byte(sessionResumed))
 	}
 	return true
 }
 
-// resumes tells whether a hook's row, which begins at at, is about the start of a resumed session.
-func resumes(line []byte, at int) bool {
-	return bytes.Contains(line[at:min(len(line), at+256)], []byte("SessionStart:resume"))
+// sessionResumed is what the client calls the hooks of a resumed session's start.
+const sessionResumed = "SessionStart:resume"
+
+// resumes tells whether the object that begins here says that a hook ran at the start of a resumed session. What says
+// first that it is about no hook is not read to its end.
+func resumes(object []byte) (resumed bool) {
+	w := walk{b: object}
+	if !w.enter('{') {
+		return false
+	}
+	for {
+		key, more := w.key()
+		if !more {
+			return resumed && !w.bad
+		}
+		switch string(key) {
+		case "type":
+			if !bytes.HasPrefix(w.text(), []byte("hook_")) {
+				return false
+			}
+		case "hookName":
+			resumed = string(w.text()) == sessionResumed
+		default:
+			w.skip()
+		}
+	}
 }
 
 // settle gives the row its kind.
@@ -342,7 +374,7 @@ func (r *Row) settle(f *fields) (ok, wanted bool) {
 		r.Kind = Compaction
 	case kind == "cost-state":
 		var err error
-		if r.CostUSD, err = strconv.ParseFloat(f.cost, 64); err != nil {
+		if r.CostUSD, err = strconv.ParseFloat(f.cost, 64); err != nil || !(r.CostUSD >= 0 && r.CostUSD <= math.MaxFloat64) {
 			return f.cost == "", false
 		}
 		r.Kind = CostState
@@ -350,7 +382,7 @@ func (r *Row) settle(f *fields) (ok, wanted bool) {
 		r.Kind, r.Agent, r.Name = AgentMade, r.Name, nil
 	case kind == "user" && f.command != nil && !r.Side:
 		r.Kind, r.Name = Command, f.command
-	case f.resumed && !r.Side:
+	case (kind == "progress" && f.progress || kind == "attachment" && f.attached) && !r.Side:
 		r.Kind = Resumed
 	}
 	return true, r.Kind != 0
@@ -358,6 +390,9 @@ func (r *Row) settle(f *fields) (ok, wanted bool) {
 
 // message reads what a row says of a response, of a command, or of the call whose result it holds.
 func (r *Row) message(w *walk, f *fields) {
+	// Of duplicates the last counts.
+	r.ID, r.Model, r.Usage, r.Calls, r.CallID = nil, nil, Usage{}, r.Calls[:0], nil
+	f.message, f.usage, f.badUsage, f.synthetic, f.command = false, false, false, false, nil
 	if !w.enter('{') {
 		w.skip()
 		return
@@ -417,6 +452,7 @@ func (r *Row) usage(w *walk, f *fields) {
 				w.skip()
 				continue
 			}
+			short, long, split = 0, 0, false
 			for {
 				key, more := w.key()
 				if !more {
@@ -449,7 +485,7 @@ func (r *Row) usage(w *walk, f *fields) {
 
 // content reads the calls of a response, the command that a text is, or the id of the call whose result stands there.
 func (r *Row) content(w *walk, f *fields) {
-	r.Calls = r.Calls[:0]
+	r.Calls, r.CallID, f.command = r.Calls[:0], nil, nil
 	if w.i < len(w.b) && w.b[w.i] == '"' {
 		f.command = commandName(w.str())
 		return
@@ -501,7 +537,7 @@ func capability(tool string, input []byte) []byte {
 	if !w.enter('{') {
 		return nil
 	}
-	var first, second []byte
+	var first, second, third []byte
 	for {
 		key, more := w.key()
 		if !more {
@@ -510,33 +546,39 @@ func capability(tool string, input []byte) []byte {
 		switch k := string(key); {
 		case tool == "Skill" && k == "skill", tool != "Skill" && k == "subagent_type":
 			first = decoded(w.text())
-		case tool == "Skill" && (k == "name" || k == "command"):
+		case tool == "Skill" && k == "name":
 			second = decoded(w.text())
+		case tool == "Skill" && k == "command":
+			third = decoded(w.text())
 		default:
 			w.skip()
 		}
 	}
-	if len(first) > 0 {
-		return first
+	for _, name := range [...][]byte{first, second, third} {
+		if len(name) > 0 {
+			return name
+		}
 	}
-	return second
+	return nil
 }
 
 // commandName is the slash command in the text of a prompt, as the client writes it down; nil for any other text.
 func commandName(text []byte) []byte {
-	_, rest, ok := bytes.Cut(text[:min(len(text), maxText)], []byte("<command-name>"))
-	if !ok {
-		return nil
+	text = text[:min(len(text), maxText)]
+	if !bytes.HasPrefix(text, []byte("<command-")) {
+		return nil // a text that is about commands
 	}
+	_, rest, _ := bytes.Cut(text, []byte("<command-name>"))
 	name, _, ok := bytes.Cut(rest, []byte("</command-name>"))
-	if !ok {
+	if !ok || len(name) == 0 {
 		return nil
 	}
-	return name
+	return decoded(name)
 }
 
 // result reads which sub-agent a call started.
 func (r *Row) result(w *walk) {
+	r.Name = nil
 	if !w.enter('{') {
 		w.skip()
 		return
@@ -555,6 +597,7 @@ func (r *Row) result(w *walk) {
 }
 
 func (r *Row) compaction(w *walk) {
+	r.Pre, r.Post, r.Trigger = 0, 0, nil
 	if !w.enter('{') {
 		w.skip()
 		return
@@ -580,7 +623,9 @@ func (r *Row) compaction(w *walk) {
 // milliseconds reads a moment as the client writes it, 2026-11-30T23:00:05.015Z, into ms since the Unix epoch; 0 for
 // anything else that is no moment.
 func milliseconds(text []byte) int64 {
-	if len(text) == len("2026-11-30T23:00:05.015Z") && text[10] == 'T' && text[23] == 'Z' {
+	// The days that not every month has are left to the library.
+	if len(text) == len("2026-11-30T23:00:05.015Z") && text[4] == '-' && text[7] == '-' && text[10] == 'T' &&
+		text[13] == ':' && text[16] == ':' && text[19] == '.' && text[23] == 'Z' {
 		n := func(from, to int) (n int) {
 			for _, c := range text[from:to] {
 				if c < '0' || c > '9' {
@@ -591,7 +636,7 @@ func milliseconds(text []byte) int64 {
 			return n
 		}
 		year, month, day, hour, minute, second, milli := n(0, 4), n(5, 7), n(8, 10), n(11, 13), n(14, 16), n(17, 19), n(20, 23)
-		if year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60 && milli >= 0 {
+		if year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= 28 && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60 && milli >= 0 {
 			return int64(days(year, month, day))*86_400_000 + int64(hour*3_600_000+minute*60_000+second*1000+milli)
 		}
 	}
