@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -229,6 +230,9 @@ func (c *cutter) keep(b []byte) {
 	if c.full = c.full || len(c.line)+len(b) > MaxRow; c.full {
 		c.line = nil
 		return
+	}
+	if cap(c.line)-len(c.line) < len(b) { // append alone would grow a large buffer by small steps, and leave them all behind
+		c.line = slices.Grow(c.line, max(len(b), min(cap(c.line), MaxRow-len(c.line))))
 	}
 	c.line = append(c.line, b...)
 }

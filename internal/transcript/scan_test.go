@@ -562,7 +562,7 @@ func TestScanIsBounded(t *testing.T) {
 			t.Errorf("%s: %d rows, %+v, %v", name, n, done, err)
 		}
 		// The cutter's buffer doubles up to MaxRow; blocks and rows are nothing beside it.
-		if spent := after.TotalAlloc - before.TotalAlloc; spent > 6*MaxRow {
+		if spent := after.TotalAlloc - before.TotalAlloc; spent > 4*MaxRow {
 			t.Errorf("%s: %d MB allocated", name, spent>>20)
 		}
 		if live := after.HeapSys - before.HeapSys; int64(live) > 80<<20 {
