@@ -93,7 +93,9 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 		kinds     = map[string]string{} // types by sub-agents' ids
 		started   = map[uint64]string{} // types by calls
 		sessions  = map[string]*Session{}
-		moments   = map[uint64]bool{} // compactions, commands and restarts, by their rows
+		joined    = map[string]string{} // types by sub-agents' ids, where only a call tells
+		homes     = map[uint64]string{} // sessions of compactions, commands and restarts, by their rows
+		first     = map[uint64]bool{}   // of these the ones that were taken
 		folders   = map[string]bool{}
 	)
 	session := func(id string) *Session {
@@ -104,13 +106,27 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 		}
 		return s
 	}
-	once := func(key uint64) bool {
-		if key == 0 {
-			return true
+	// A copy in another session belongs where the copies of the responses do.
+	for _, l := range all {
+		for _, r := range l.records {
+			for _, c := range r.compactions {
+				if old, again := homes[c.key]; !c.side && (!again || sooner(r.strings[c.session], old)) {
+					homes[c.key] = r.strings[c.session]
+				}
+			}
+			for _, m := range r.moments {
+				if old, again := homes[m.key]; !again || sooner(r.strings[m.session], old) {
+					homes[m.key] = r.strings[m.session]
+				}
+			}
 		}
-		again := moments[key]
-		moments[key] = true
-		return !again
+	}
+	home := func(key uint64, own string) (s *Session, again bool) {
+		if key == 0 {
+			return session(own), false
+		}
+		again, first[key] = first[key], true
+		return session(homes[key]), again
 	}
 	for i, l := range all {
 		if l.err != nil {
@@ -158,16 +174,18 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 				}
 			}
 			for _, c := range r.compactions {
-				if !c.side && once(c.key) {
-					s := session(r.strings[c.session])
+				if c.side {
+					continue
+				}
+				if s, again := home(c.key, r.strings[c.session]); !again {
 					s.Compactions = append(s.Compactions, Compaction{c.time, r.strings[c.trigger], c.pre, c.post})
 				}
 			}
 			for _, m := range r.moments {
-				if !once(m.key) {
+				s, again := home(m.key, r.strings[m.session])
+				if again {
 					continue
 				}
-				s := session(r.strings[m.session])
 				if m.name == 0 {
 					s.Restarts = append(s.Restarts, m.time)
 				} else {
@@ -188,6 +206,9 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 		if tooLong > 0 {
 			h.Skipped = append(h.Skipped, Skipped{files[i].path, rows(tooLong) + " longer than can be looked into"})
 		}
+		if l.short {
+			h.Skipped = append(h.Skipped, Skipped{files[i].path, "became shorter while it was read"})
+		}
 		if l.torn {
 			h.Skipped = append(h.Skipped, Skipped{files[i].path, "the last row is not ended"})
 		}
@@ -196,9 +217,7 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 		for _, r := range l.records {
 			for _, m := range r.made {
 				if kind := started[m.call]; kind != "" {
-					if agent := r.strings[m.agent]; kinds[agent] == "" {
-						kinds[agent] = kind
-					}
+					name(joined, r.strings[m.agent], kind)
 				}
 			}
 		}
@@ -208,6 +227,7 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 		whole[i] = Response{
 			Time: p.time, Model: p.words[p.model], Version: p.words[p.version], Usage: p.usage, Calls: p.calls,
 		}
+		slices.SortStableFunc(whole[i].Calls, compareCalls) // its rows may have come in any order
 		s := session(p.words[p.session])
 		if !p.side {
 			s.Main = append(s.Main, &whole[i])
@@ -216,16 +236,21 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 		r := &whole[i]
 		r.Agent = p.words[p.agent]
 		if r.Kind = p.words[p.kind]; r.Kind == "" {
-			r.Kind = kinds[r.Agent]
+			if r.Kind = kinds[r.Agent]; r.Kind == "" {
+				r.Kind = joined[r.Agent]
+			}
 		}
 		s.Side = append(s.Side, r)
 	}
 	for _, s := range sessions {
-		byTime := func(a, b *Response) int { return cmp.Compare(a.Time, b.Time) }
-		slices.SortStableFunc(s.Main, byTime)
-		slices.SortStableFunc(s.Side, byTime)
-		slices.SortStableFunc(s.Compactions, func(a, b Compaction) int { return cmp.Compare(a.Time, b.Time) })
-		slices.SortStableFunc(s.Commands, func(a, b Command) int { return cmp.Compare(a.Time, b.Time) })
+		slices.SortStableFunc(s.Main, compareResponses)
+		slices.SortStableFunc(s.Side, compareResponses)
+		slices.SortFunc(s.Compactions, func(a, b Compaction) int {
+			return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Pre, b.Pre), cmp.Compare(a.Post, b.Post), strings.Compare(a.Trigger, b.Trigger))
+		})
+		slices.SortFunc(s.Commands, func(a, b Command) int {
+			return cmp.Or(cmp.Compare(a.Time, b.Time), strings.Compare(a.Name, b.Name))
+		})
 		slices.Sort(s.Restarts)
 		if len(s.Main)+len(s.Side) > 0 || s.Client.Known {
 			h.Sessions = append(h.Sessions, s)
@@ -237,6 +262,23 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 	slices.SortStableFunc(h.Skipped, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
 	h.Folders = sortedKeys(folders)
 	return h
+}
+
+// compareResponses orders by time. What came at the same moment is put in an order that the files' order has no part in:
+// a context grows, so the smaller came first. Of responses without a time only their place in a file tells.
+func compareResponses(a, b *Response) int {
+	if c := cmp.Compare(a.Time, b.Time); c != 0 || a.Time == 0 {
+		return c
+	}
+	return cmp.Or(
+		cmp.Compare(a.Usage.Prompt(), b.Usage.Prompt()), compareUsage(a.Usage, b.Usage), strings.Compare(a.Model, b.Model),
+		strings.Compare(a.Agent, b.Agent), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Version, b.Version),
+		slices.CompareFunc(a.Calls, b.Calls, compareCalls),
+	)
+}
+
+func compareCalls(a, b Call) int {
+	return cmp.Or(strings.Compare(a.Tool, b.Tool), strings.Compare(a.Name, b.Name))
 }
 
 // name keeps the type of a sub-agent; of several, which no client writes, the same one whatever the order.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,6 +90,7 @@ type loaded struct {
 	entry   entry
 	fresh   bool // the entry is not what the index has
 	torn    bool
+	short   bool // the file ended before its size
 	err     error
 }
 
@@ -109,12 +111,17 @@ func find(paths []string) (files []file, skipped []Skipped, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if root, err = filepath.EvalSymlinks(root); err != nil {
-			return nil, nil, fmt.Errorf("read transcripts: %w", err)
+		// A link that cannot be followed is a path that cannot be read: it is listed, and the others are read.
+		target, err := filepath.EvalSymlinks(root)
+		if err != nil {
+			skipped = append(skipped, Skipped{root, reason(err)})
+			continue
 		}
+		root = target
 		info, err := os.Stat(root)
 		if err != nil {
-			return nil, nil, fmt.Errorf("read transcripts: %w", err)
+			skipped = append(skipped, Skipped{root, reason(err)})
+			continue
 		}
 		if !info.IsDir() {
 			add(root, info)
@@ -132,7 +139,7 @@ func find(paths []string) (files []file, skipped []Skipped, err error) {
 			case d.Type()&fs.ModeSymlink != 0:
 				target, err := filepath.EvalSymlinks(path)
 				if err != nil {
-					if named {
+					if named || !errors.Is(err, fs.ErrNotExist) {
 						skipped = append(skipped, Skipped{path, reason(err)})
 					}
 					return nil
@@ -158,7 +165,9 @@ func find(paths []string) (files []file, skipped []Skipped, err error) {
 		})
 	}
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
-	slices.SortFunc(skipped, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(skipped, func(a, b Skipped) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
+	})
 	return files, slices.Compact(skipped), nil
 }
 
@@ -196,16 +205,17 @@ func (f file) load(ctx context.Context, scanner *transcript.Scanner, known index
 			}
 		}
 	}
-	session := sessionOf(f.path)
+	session, agent := sessionOf(f.path), agentOf(f.path)
 	var last *record
-	done, err := scanner.Scan(&reader{ctx, io.NewSectionReader(in, from, f.size-from)}, func(row *transcript.Row) {
+	text := &reader{ctx: ctx, r: io.NewSectionReader(in, from, f.size-from)}
+	done, err := scanner.Scan(text, func(row *transcript.Row) {
 		if row.Open {
 			// It stands, but the client may not have ended it: it counts now, and is read again next time.
 			last = newRecord()
-			last.take(row, session)
+			last.take(row, session, agent)
 			return
 		}
-		r.take(row, session)
+		r.take(row, session, agent)
 	})
 	if err != nil {
 		l.err = err
@@ -216,6 +226,10 @@ func (f file) load(ctx context.Context, scanner *transcript.Scanner, known index
 	l.records, l.torn = []*record{r}, done.Torn
 	if last != nil {
 		l.records = append(l.records, last)
+	}
+	if l.short = from+text.n < f.size; l.short {
+		l.fresh = false // what was read is of no one state of the file
+		return l
 	}
 	l.entry.offset = from + done.Offset
 	if l.entry.print, err = printOf(in, l.entry.offset); err != nil {
@@ -230,26 +244,38 @@ func (f file) load(ctx context.Context, scanner *transcript.Scanner, known index
 type reader struct {
 	ctx context.Context
 	r   io.Reader
+	n   int64 // bytes so far
 }
 
 func (r *reader) Read(b []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return r.r.Read(b)
+	n, err := r.r.Read(b)
+	r.n += int64(n)
+	return n, err
 }
 
 // sessionOf is the session that a transcript belongs to by its name; a sub-agent's lies below its session's folder.
 func sessionOf(path string) string {
 	dir, name := filepath.Split(path)
-	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+	d := filepath.Clean(dir)
+	for range 3 { // subagents/workflows/wf_*
 		if filepath.Base(d) == "subagents" {
 			return filepath.Base(filepath.Dir(d))
 		}
-		if d == filepath.Dir(d) {
-			return strings.TrimSuffix(name, ".jsonl")
-		}
+		d = filepath.Dir(d)
 	}
+	return strings.TrimSuffix(name, ".jsonl")
+}
+
+// agentOf is the sub-agent whose transcript this is by its name; "" for a session's.
+func agentOf(path string) string {
+	name, ok := strings.CutPrefix(strings.TrimSuffix(filepath.Base(path), ".jsonl"), "agent-")
+	if !ok {
+		return ""
+	}
+	return name
 }
 
 // maxMeta bounds the file in which the client describes a sub-agent, in bytes.
@@ -257,11 +283,10 @@ const maxMeta = 1 << 20
 
 // agentKind is the type of the sub-agent whose transcript this is, as the client wrote it down beside it.
 func agentKind(path string) string {
-	base, ok := strings.CutSuffix(path, ".jsonl")
-	if !ok || !strings.HasPrefix(filepath.Base(path), "agent-") {
+	if agentOf(path) == "" {
 		return ""
 	}
-	data, err := statefile.Read(base+".meta.json", maxMeta)
+	data, err := statefile.Read(strings.TrimSuffix(path, ".jsonl")+".meta.json", maxMeta)
 	if err != nil {
 		return ""
 	}

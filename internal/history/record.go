@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"hash/fnv"
 	"strings"
 
@@ -23,6 +24,7 @@ type record struct {
 
 	words map[string]word // while it is being filled
 	byKey map[uint64]int  // responses
+	known map[word]bool   // the folders
 }
 
 type word uint32
@@ -107,10 +109,13 @@ func (r *record) word(b []byte) word {
 	return w
 }
 
-// take adds a row. session stands in for the id of a row that has none.
-func (r *record) take(row *transcript.Row, session string) {
+// take adds a row. session stands in for the id of a row that has none, and agent for a sub-agent's.
+func (r *record) take(row *transcript.Row, session, agent string) {
 	if len(row.Session) == 0 {
 		row.Session = []byte(session)
+	}
+	if row.Side && len(row.Agent) == 0 {
+		row.Agent = []byte(agent)
 	}
 	in := r.word(row.Session)
 	switch row.Kind {
@@ -169,20 +174,29 @@ func (r *record) takeResponse(row *transcript.Row, session word) {
 	}
 	for i, c := range row.Calls {
 		key := id(c.ID)
-		if key == 0 && next.key != 0 {
-			key = next.key + uint64(i) + 1
+		if key == 0 { // its place tells it from others: every row of a response has calls of its own
+			if key = id(row.UUID); key == 0 {
+				key = next.key
+			}
+			if key != 0 {
+				key += uint64(i) + 1
+			}
 		}
 		r.calls = append(r.calls, call{key, uint32(at), r.word(c.Tool), r.word(c.Name)})
 	}
 }
 
 func (r *record) folder(w word) {
-	for _, f := range r.folders {
-		if f == w {
-			return
+	if r.known == nil {
+		r.known = make(map[word]bool, len(r.folders))
+		for _, f := range r.folders {
+			r.known[f] = true
 		}
 	}
-	r.folders = append(r.folders, w)
+	if !r.known[w] {
+		r.known[w] = true
+		r.folders = append(r.folders, w)
+	}
 }
 
 // merge makes one of two rows, or of two copies, of one response. The order of a and b does not matter. Of the usage
@@ -194,7 +208,7 @@ func merge(a response, as []string, b response, bs []string) (m response, second
 	if second = precedes(b, bs, a, as); second {
 		m, other = b, a
 	}
-	if larger(other.usage, m.usage) {
+	if compareUsage(other.usage, m.usage) > 0 {
 		m.usage = other.usage
 	}
 	if m.time == 0 || other.time != 0 && other.time < m.time {
@@ -211,20 +225,30 @@ func precedes(a response, as []string, b response, bs []string) bool {
 	for _, w := range [...][2]word{{a.session, b.session}, {a.agent, b.agent}, {a.model, b.model}, {a.kind, b.kind}, {a.version, b.version}} {
 		x, y := as[w[0]], bs[w[1]]
 		if c := strings.Compare(x, y); c != 0 {
-			// A place that is named comes before one that is not.
-			return x != "" && (y == "" || c < 0)
+			return sooner(x, y)
 		}
 	}
 	return false
 }
 
-func larger(a, b transcript.Usage) bool {
-	x := [...]int64{a.Output, a.Prompt(), a.CacheWrite1h, a.CacheWrite5m, a.CacheRead}
-	y := [...]int64{b.Output, b.Prompt(), b.CacheWrite1h, b.CacheWrite5m, b.CacheRead}
-	for i := range x {
-		if x[i] != y[i] {
-			return x[i] > y[i]
-		}
+// sooner tells whether a names the place rather than b: one that is named comes before one that is not.
+func sooner(a, b string) bool { return a != "" && (b == "" || a < b) }
+
+// compareUsage orders by the output, then by everything else, so that only the same are equal.
+func compareUsage(a, b transcript.Usage) int {
+	return cmp.Or(
+		cmp.Compare(a.Output, b.Output), cmp.Compare(a.Prompt(), b.Prompt()), cmp.Compare(a.CacheWrite1h, b.CacheWrite1h),
+		cmp.Compare(a.CacheWrite5m, b.CacheWrite5m), cmp.Compare(a.CacheRead, b.CacheRead),
+		compareBools(a.Fast, b.Fast), compareBools(a.US, b.US),
+	)
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
 	}
-	return false
+	return -1
 }
