@@ -248,12 +248,12 @@ var scanCases = []struct {
 	{"blank lines", "\n\r\n  \t\n\n", 0, 0, false},
 	{"R26 junk", "\njunk\n[1,2,3]\n{\"message\":\"text\"}\n" + response("") + "\n", 1, 2, false},
 	{"R27 no usage", `{"type":"assistant","message":{"model":"m","content":[]}}` + "\n", 0, 0, false},
-	{"K1 fields in any order", `{"message":{` + usage + `,"model":"m","id":"i"},"type":"assistant",` + head + "}\n", 1, 0, false},
+	{"fields in any order", `{"message":{` + usage + `,"model":"m","id":"i"},"type":"assistant",` + head + "}\n", 1, 0, false},
 	{"spaces between everything", strings.NewReplacer(":{", " : { ", `,"`, ` , "`, `":`, `" :`, "}", " } ").Replace(response("")) + "\n", 1, 0, false},
 	{"no type", `{"message":{` + usage + "}}\n", 1, 0, false},
 	{"type that is no text", `{"type":7,"message":{` + usage + "}}\n" + `{"type":null,"message":{` + usage + "}}\n", 0, 0, false},
 	{"user with usage", `{"type":"user","message":{` + usage + "}}\n", 0, 0, false},
-	{"E1 synthetic", response("") + "\n" + `{"type":"assistant","message":{"model":"<synthetic>","usage":{"input_tokens":0,"output_tokens":0}}}` + "\n", 1, 0, false},
+	{"E1 K24 synthetic", response("") + "\n" + `{"type":"assistant","message":{"model":"<synthetic>","usage":{"input_tokens":0,"output_tokens":0}}}` + "\n", 1, 0, false},
 	{"E1 API error", `{"type":"assistant","isApiErrorMessage":true,"message":{` + usage + "}}\n", 0, 0, false},
 	{"error flag said false", `{"type":"assistant","isApiErrorMessage":false,"message":{` + usage + "}}\n", 1, 0, false},
 	{"E6 one message in rows", strings.Repeat(response("")+"\n", 3), 3, 0, false},
@@ -280,9 +280,9 @@ var scanCases = []struct {
 		`{"type":"tool_use","id":"c6","name":"Skill","input":{"skill":"","command":"c"}},{"type":"tool_use","id":7,"name":["Skill"],"input":null},`+
 		`{"type":"tool_use","id":"c8","name":"Skill","input":"build"},3,null,[{}]]`) + "\n", 1, 0, false},
 	{"calls without usage", `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"c","name":"Skill","input":{"skill":"x"}}]}}` + "\n", 1, 0, false},
-	{"K5 side chain", `{"isSidechain":true,"agentId":"a7","attributionAgent":"Explore","type":"assistant","message":{` + usage + "}}\n" +
+	{"K2 side chain", `{"isSidechain":true,"agentId":"a7","attributionAgent":"Explore","type":"assistant","message":{` + usage + "}}\n" +
 		`{"type":"assistant","message":{` + usage + `},"isSidechain":1}` + "\n" + `{"type":"assistant","message":{` + usage + `},"isSidechain":""}` + "\n", 3, 0, false},
-	{"K8 a call made an agent", `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"c2","type":"tool_result","content":"ok"}]},"toolUseResult":{"status":"completed","agentId":"a7"},` + head + "}\n" +
+	{"K5 a call made an agent", `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"c2","type":"tool_result","content":"ok"}]},"toolUseResult":{"status":"completed","agentId":"a7"},` + head + "}\n" +
 		`{"toolUseResult":{"agentId":"a8"},"message":{"content":[{"tool_use_id":"c3","type":"tool_result"}]},"type":"user"}` + "\n", 2, 0, false},
 	{"results that made none", `{"type":"user","message":{"content":[{"tool_use_id":"c2","type":"tool_result"}]},"toolUseResult":"\"agentId\""}` + "\n" +
 		`{"type":"user","message":{"content":[{"tool_use_id":"c2","type":"tool_result"}]},"toolUseResult":{"agentId":5}}` + "\n" +
