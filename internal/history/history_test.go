@@ -578,7 +578,7 @@ func TestFilesChangeMeanwhile(t *testing.T) {
 	var all []loaded
 	var s transcript.Scanner
 	for _, f := range files {
-		all = append(all, f.load(context.Background(), &s, index{}))
+		all = append(all, f.load(context.Background(), &s, index{}, func(int64) {}))
 	}
 	h := assemble(files, all, nil)
 	got := reasons(h, dir)
@@ -607,5 +607,30 @@ func TestLoadStops(t *testing.T) {
 	var last, all int64
 	if _, err := Load(context.Background(), Source{Paths: []string{dir}, Progress: func(done, total int64) { last, all = done, total }}); err != nil || last != all || all == 0 {
 		t.Errorf("%d of %d, %v", last, all, err)
+	}
+}
+
+// What is told of the progress grows to all there is, whether it is read, remembered or both.
+func TestProgress(t *testing.T) {
+	dir, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	line := `{"type":"assistant","message":{"id":"a","model":"m","usage":{"input_tokens":1}}}` + "\n"
+	text := strings.Repeat(line, 40_000) // more than one block
+	put(t, filepath.Join(dir, "s.jsonl"), text)
+	for _, more := range []string{"", "", line} {
+		text += more
+		put(t, filepath.Join(dir, "s.jsonl"), text)
+		var mu sync.Mutex
+		var last, calls int64
+		_, err := Load(context.Background(), Source{Paths: []string{dir}, Index: index, Progress: func(done, total int64) {
+			mu.Lock()
+			defer mu.Unlock()
+			calls++
+			if last = max(last, done); total != int64(len(text)) {
+				t.Errorf("%d of %d, which is not %d", done, total, len(text))
+			}
+		}})
+		if err != nil || last != int64(len(text)) || calls < 1 {
+			t.Errorf("ended at %d of %d after %d calls, %v", last, len(text), calls, err)
+		}
 	}
 }

@@ -45,13 +45,23 @@ func Load(ctx context.Context, s Source) (*History, error) {
 		return nil, err
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%w below %s", ErrNothing, strings.Join(s.Paths, ", "))
+		err := fmt.Errorf("%w below %s", ErrNothing, strings.Join(s.Paths, ", "))
+		if len(skipped) > 0 {
+			err = fmt.Errorf("%w (%s: %s)", err, skipped[0].Path, skipped[0].Reason)
+		}
+		return nil, err
 	}
 	known := readIndex(s.Index)
 	loaded := make([]loaded, len(files))
-	var total, done, next atomic.Int64
+	var total int64
 	for _, f := range files {
-		total.Add(f.size)
+		total += f.size
+	}
+	var done, next atomic.Int64
+	passed := func(n int64) {
+		if s.Progress != nil {
+			s.Progress(done.Add(n), total)
+		}
 	}
 	var wait sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
@@ -62,10 +72,7 @@ func Load(ctx context.Context, s Source) (*History, error) {
 				if i >= len(files) || ctx.Err() != nil {
 					return
 				}
-				loaded[i] = files[i].load(ctx, &scanner, known)
-				if n := done.Add(files[i].size); s.Progress != nil {
-					s.Progress(n, total.Load())
-				}
+				loaded[i] = files[i].load(ctx, &scanner, known, passed)
 			}
 		})
 	}
@@ -181,10 +188,11 @@ func reason(err error) string {
 }
 
 // load reads what the index does not know of a file.
-func (f file) load(ctx context.Context, scanner *transcript.Scanner, known index) (l loaded) {
+func (f file) load(ctx context.Context, scanner *transcript.Scanner, known index, passed func(bytes int64)) (l loaded) {
 	old, ok := known[f.path]
 	if ok && old.size == f.size && old.mtime == f.mtime && old.offset == f.size {
 		if r, err := decode(old.record); err == nil {
+			passed(f.size)
 			return loaded{records: []*record{r}, entry: old}
 		}
 		ok = false
@@ -207,7 +215,8 @@ func (f file) load(ctx context.Context, scanner *transcript.Scanner, known index
 	}
 	session, agent := sessionOf(f.path), agentOf(f.path)
 	var last *record
-	text := &reader{ctx: ctx, r: io.NewSectionReader(in, from, f.size-from)}
+	passed(from)
+	text := &reader{ctx: ctx, r: io.NewSectionReader(in, from, f.size-from), passed: passed}
 	done, err := scanner.Scan(text, func(row *transcript.Row) {
 		if row.Open {
 			// It stands, but the client may not have ended it: it counts now, and is read again next time.
@@ -240,11 +249,12 @@ func (f file) load(ctx context.Context, scanner *transcript.Scanner, known index
 	return l
 }
 
-// reader stops when the context ends.
+// reader stops when the context ends, and tells how far it is.
 type reader struct {
-	ctx context.Context
-	r   io.Reader
-	n   int64 // bytes so far
+	ctx    context.Context
+	r      io.Reader
+	n      int64 // bytes so far
+	passed func(bytes int64)
 }
 
 func (r *reader) Read(b []byte) (int, error) {
@@ -253,6 +263,7 @@ func (r *reader) Read(b []byte) (int, error) {
 	}
 	n, err := r.r.Read(b)
 	r.n += int64(n)
+	r.passed(int64(n))
 	return n, err
 }
 
