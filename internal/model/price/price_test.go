@@ -216,10 +216,11 @@ func TestOwnPrices(t *testing.T) {
 
 func TestNoOwnPrices(t *testing.T) {
 	for name, path := range map[string]string{
-		"D7 no file": filepath.Join(t.TempDir(), "prices.json"),
-		"no models":  ownFile(t, `{"models":{}}`),
-		"no key":     ownFile(t, `{}`),
-		"no folder":  filepath.Join(t.TempDir(), "a", "b", "prices.json"),
+		"D7 no file":                     filepath.Join(t.TempDir(), "prices.json"),
+		"no models":                      ownFile(t, `{"models":{}}`),
+		"no key":                         ownFile(t, `{}`),
+		"no folder":                      filepath.Join(t.TempDir(), "a", "b", "prices.json"),
+		"a file where a folder would be": filepath.Join(ownFile(t, `{}`), "prices.json"),
 	} {
 		if tab, err := Load(path); err != nil || !slices.EqualFunc(tab.Rows(), Default().Rows(), func(a, b *Row) bool { return a.ID == b.ID && a.Rate == b.Rate }) {
 			t.Errorf("%s: %v", name, err)
