@@ -693,7 +693,7 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, size uint16) {
 		block := 1 + int(size)%2000
-		whole, done := scan(t, bytes.NewReader(data), scanBlock)
+		whole, done := scan(t, bytes.NewReader(data), len(data)+2)
 		if got, gotDone := scan(t, iotest.OneByteReader(bytes.NewReader(data)), block); len(data) <= maxText && (!reflect.DeepEqual(got, whole) || gotDone != done) {
 			t.Fatalf("in blocks of %d:\n%+v\n%+v; at once\n%+v\n%+v", block, got, gotDone, whole, done)
 		}
@@ -703,7 +703,7 @@ func FuzzScan(f *testing.F) {
 			if data = rest; ended {
 				line = append(line[:len(line):len(line)], '\n')
 			}
-			got, gotDone := scan(t, bytes.NewReader(line), scanBlock)
+			got, gotDone := scan(t, bytes.NewReader(line), len(line)+2)
 			each = append(each, got...)
 			done.Offset -= gotDone.Offset
 			done.Lines -= gotDone.Lines
