@@ -681,3 +681,23 @@ func TestProgress(t *testing.T) {
 		}
 	}
 }
+
+// The client may describe a sub-agent after its transcript was read, and the transcript does not change with it.
+func TestMetaFileComesLater(t *testing.T) {
+	dir, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	put(t, filepath.Join(dir, "s/subagents/agent-a1.jsonl"), answer("s", "m", `"isSidechain":true,"agentId":"a1",`, `{"output_tokens":1}`))
+	kinds := ""
+	for _, text := range []string{"", `{"agentType":"Plan"}`, ""} {
+		if text != "" {
+			put(t, filepath.Join(dir, "s/subagents/agent-a1.meta.json"), text)
+		}
+		h, err := Load(context.Background(), Source{Paths: []string{dir}, Index: index})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds += h.Sessions[0].Side[0].Kind + ";"
+	}
+	if kinds != ";Plan;Plan;" {
+		t.Errorf("%s", kinds)
+	}
+}

@@ -193,7 +193,13 @@ func (f file) load(ctx context.Context, scanner *transcript.Scanner, known index
 	if ok && old.size == f.size && old.mtime == f.mtime && old.offset == f.size {
 		if r, err := decode(old.record); err == nil {
 			passed(f.size)
-			return loaded{records: []*record{r}, entry: old}
+			l = loaded{records: []*record{r}, entry: old}
+			// The client may describe a sub-agent after its first rows.
+			if old.kind == "" {
+				l.entry.kind = agentKind(f.path)
+				l.fresh = l.entry.kind != ""
+			}
+			return l
 		}
 		ok = false
 	}

@@ -132,7 +132,7 @@ func TestGroupsAddUp(t *testing.T) {
 
 // mixed is a history with models, days, sub-agents and occupancies of all kinds.
 func mixed() map[string]string {
-	var one, two, agent strings.Builder
+	var one, two, agent, other strings.Builder
 	for i := range 40 {
 		at := time.Date(2026, 11, 28+i/20, 1+i%20, 7, 0, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
 		model := []string{"claude-opus-5", "claude-sonnet-4-6", "claude-haiku-4-5", "gpt-fake"}[i%4]
@@ -140,9 +140,9 @@ func mixed() map[string]string {
 		one.WriteString(response(fmt.Sprint("e", i), "one", "claude-opus-5", at, `{"output_tokens":7}`, "")) // a gateway that tells no prompt
 		two.WriteString(response(fmt.Sprint("b", i), "two", "claude-opus-5", at, usage1, ""))
 		agent.WriteString(response(fmt.Sprint("c", i), "two", "claude-haiku-4-5", at, usage1, `,"isSidechain":true,"agentId":"x"`+[]string{"", `,"attributionAgent":"Explore"`}[i%2]))
-		agent.WriteString(response(fmt.Sprint("d", i), "two", "claude-haiku-4-5", at, usage1, `,"isSidechain":true`))
+		other.WriteString(response(fmt.Sprint("d", i), "two", "claude-haiku-4-5", at, usage1, `,"isSidechain":true`))
 	}
-	return map[string]string{"one": one.String(), "two": two.String(), "two/subagents/agent-x": agent.String()}
+	return map[string]string{"one": one.String(), "two": two.String(), "two/subagents/agent-x": agent.String(), "two/subagents/agent-y": other.String()}
 }
 
 func TestThreads(t *testing.T) {

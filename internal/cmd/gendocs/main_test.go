@@ -38,7 +38,10 @@ func TestManPagesHoldEveryWord(t *testing.T) {
 		}
 		words := strings.Fields(strings.NewReplacer(`\-`, "-", `\\`, `\`, `\(aq`, "'").Replace(roff.ReplaceAllString(string(data), "")))
 		texts := []string{cmd.Short, cmd.Long, cmd.Example}
-		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { texts = append(texts, f.Usage) })
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			_, usage := pflag.UnquoteUsage(f) // the value's name is quoted in it
+			texts = append(texts, usage)
+		})
 		for _, text := range texts {
 			for word := range strings.FieldsSeq(text) {
 				if !slices.Contains(words, word) {
