@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Report is what a file says of the contract.
@@ -77,6 +78,11 @@ func (c *check) valueAt(offset int, what, have, want string, ok bool) {
 	c.report.Drift = append(c.report.Drift, Drift{line, offset - c.lines[line-1] + 1, what, strings.TrimSpace(have), want})
 }
 
+// lazy compiles an expression when it is first asked for: the other commands of the tool need none of these.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // A flat text has paragraphs on one line each, without the marks that wrapping and markup leave inside a sentence.
 type flat struct {
 	text string
@@ -85,7 +91,7 @@ type flat struct {
 
 var (
 	// leader is what a wrapped line begins with in a comment or a quotation.
-	leader = regexp.MustCompile(`^[ \t\r]*(?:(?://+!?|#+|\*|>|--|;+)[ \t]+)?[ \t]*`)
+	leader = lazy(`^[ \t\r]*(?:(?://+!?|#+|\*|>|--|;+)[ \t]+)?[ \t]*`)
 	marks  = []struct{ mark, plain string }{
 		{"`", ""}, {"**", ""}, {"&le;", "≤"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&ge;", "≥"}, {`\u2264`, "≤"}, {`\u2265`, "≥"},
 	}
@@ -102,7 +108,7 @@ func flatten(data []byte) flat {
 	}
 	offset, blank := 0, false
 	for line := range strings.Lines(string(data)) {
-		start := len(leader.FindString(line))
+		start := len(leader().FindString(line))
 		body := strings.TrimRight(line[start:], " \t\r\n")
 		switch {
 		case body == "":
@@ -178,8 +184,8 @@ func (m match) group(i int) string {
 
 func (m match) start(i int) int { return m.index[2*i] }
 
-func find(re *regexp.Regexp, text string) (all []match) {
-	for _, index := range re.FindAllStringSubmatchIndex(text, -1) {
+func find(re func() *regexp.Regexp, text string) (all []match) {
+	for _, index := range re().FindAllStringSubmatchIndex(text, -1) {
 		all = append(all, match{text, index})
 	}
 	return all
@@ -188,20 +194,20 @@ func find(re *regexp.Regexp, text string) (all []match) {
 // Paths.
 
 var (
-	contractPath = regexp.MustCompile(`([^\s"'(),=|\[\]]*)\.claude[/\\]+(context[-_ ]?guard)((?:[/\\]+[A-Za-z0-9_.<>{}$%*:@-]+)*[/\\]*)`)
-	elsewhere    = regexp.MustCompile(`CLAUDE_CONFIG_DIR[^\s/\\"']*["']?[/\\]+context[-_ ]?guard`)
-	inProject    = regexp.MustCompile(`(?i)^(?:\.|\$?\{?PWD\}?|\$?\{?CLAUDE_PROJECT_DIR[^/\\]*)[/\\]+$`)
-	slashes      = regexp.MustCompile(`[/\\]+`)
+	contractPath = lazy(`([^\s"'(),=|\[\]]*)\.claude[/\\]+(context[-_ ]?guard)((?:[/\\]+[A-Za-z0-9_.<>{}$%*:@-]+)*[/\\]*)`)
+	elsewhere    = lazy(`CLAUDE_CONFIG_DIR[^\s/\\"']*["']?[/\\]+context[-_ ]?guard`)
+	inProject    = lazy(`(?i)^(?:\.|\$?\{?PWD\}?|\$?\{?CLAUDE_PROJECT_DIR[^/\\]*)[/\\]+$`)
+	slashes      = lazy(`[/\\]+`)
 )
 
 func (c *check) paths() {
 	want := c.floor.Snapshot + ", .compacted, or " + c.floor.Zones
 	for _, m := range find(contractPath, c.flat.text) {
-		rest := strings.Trim(slashes.ReplaceAllString(strings.TrimRight(m.group(3), ".:"), "/"), "/")
+		rest := strings.Trim(slashes().ReplaceAllString(strings.TrimRight(m.group(3), ".:"), "/"), "/")
 		if first, _, _ := strings.Cut(rest, "/"); first == "state" || first == "bin" {
 			continue // a writer's own; no part of the contract
 		}
-		ok := m.group(2) == "context-guard" && !inProject.MatchString(m.group(1)) && c.isContract(rest)
+		ok := m.group(2) == "context-guard" && !inProject().MatchString(m.group(1)) && c.isContract(rest)
 		c.value(m.start(0), "path", m.group(0), want, ok)
 	}
 	for _, m := range find(elsewhere, c.flat.text) {
@@ -224,9 +230,9 @@ func (c *check) isContract(rest string) bool {
 // Bands.
 
 var (
-	sentence = regexp.MustCompile(`(?i)\bsmart ?(≤|<=|<|up to) ?` + num + ` ?%?[ ,;|]*<? ?acceptable ?(≤|<=|<|up to) ?` + num)
-	class    = regexp.MustCompile(`(?i)\bclass(?:es)?(?: of)? ?[:=|]? ?["']?` + num + `|` + num + `["']?[ -](?:tokens?[ -])?windows?\b|["']` + num + `["'] ?: ?\{|` + num + `["']? ?[:=|]+ ?$`)
-	bandKey  = regexp.MustCompile(`(?i)\b(smart|acceptable)_?max_?(used_?percentage|tokens)(?:["'\])]* ?(?::=|=>|:|=|//|\?\?|\|\|)|["'] ?,) ?["']?` + num)
+	sentence = lazy(`(?i)\bsmart ?(≤|<=|<|up to) ?` + num + ` ?%?[ ,;|]*<? ?acceptable ?(≤|<=|<|up to) ?` + num)
+	class    = lazy(`(?i)\bclass(?:es)?(?: of)? ?[:=|]? ?["']?` + num + `|` + num + `["']?[ -](?:tokens?[ -])?windows?\b|["']` + num + `["'] ?: ?\{|` + num + `["']? ?[:=|]+ ?$`)
+	bandKey  = lazy(`(?i)\b(smart|acceptable)_?max_?(used_?percentage|tokens)(?:["'\])]* ?(?::=|=>|:|=|//|\?\?|\|\|)|["'] ?,) ?["']?` + num)
 )
 
 func (c *check) bands() {
@@ -313,11 +319,11 @@ func orNothing(s string) string {
 const unit = `(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?)\b`
 
 var (
-	ageSentence = regexp.MustCompile(`(?i)\b(?:older than|more than) ` + num + `[ -]?` + unit + `( old\b)?|` + num + `[ -]` + unit + ` (?:staleness|stale|freshness|rule)\b`)
-	ageName     = regexp.MustCompile(`(?i)\b(\w*stale\w*)["']? ?(?::=|=|:) ?["']?` + num + `((?: ?\* ?\d+)*)(?: ?\*? ?(?:time\.)?` + unit + `)?`)
-	ageSuffix   = regexp.MustCompile(`(?i)sec|min|milli|ms$|hour|after|age|max|limit|threshold|window|ttl`)
-	pruning     = regexp.MustCompile(`(?i)delet|prun|remov|clean|expire`)
-	aboutAge    = regexp.MustCompile(`(?i)stale|captured_at|snapshot`)
+	ageSentence = lazy(`(?i)\b(?:older than|more than) ` + num + `[ -]?` + unit + `( old\b)?|` + num + `[ -]` + unit + ` (?:staleness|stale|freshness|rule)\b`)
+	ageName     = lazy(`(?i)\b(\w*stale\w*)["']? ?(?::=|=|:) ?["']?` + num + `((?: ?\* ?\d+)*)(?: ?\*? ?(?:time\.)?` + unit + `)?`)
+	ageSuffix   = lazy(`(?i)sec|min|milli|ms$|hour|after|age|max|limit|threshold|window|ttl`)
+	pruning     = lazy(`(?i)delet|prun|remov|clean|expire`)
+	aboutAge    = lazy(`(?i)stale|captured_at|snapshot`)
 )
 
 func (c *check) staleness() {
@@ -327,7 +333,7 @@ func (c *check) staleness() {
 	}
 	for _, m := range find(ageSentence, c.flat.text) {
 		s := c.sentenceAround(m.start(0))
-		if !aboutAge.MatchString(s) || pruning.MatchString(s) {
+		if !aboutAge().MatchString(s) || pruning().MatchString(s) {
 			continue
 		}
 		if g := m.group(3); g != "" {
@@ -342,7 +348,7 @@ func (c *check) staleness() {
 	for _, m := range find(ageName, c.flat.text) {
 		name, inUnit := m.group(1), m.group(5)
 		// A flag that is called stale is 0 or 1 and no age.
-		if inUnit == "" && !ageSuffix.MatchString(name) {
+		if inUnit == "" && !ageSuffix().MatchString(name) {
 			continue
 		}
 		n := parse(m.group(2), m.group(3))
@@ -405,10 +411,10 @@ func (c *check) sentenceAround(at int) string {
 
 const dotted = `["']?v?(\d+\.\d+\.\d+)`
 
-var versions = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)version[ _-]?floor\b[^\n]{0,80}?` + dotted),
-	regexp.MustCompile(`(?i)cli_?version\b[^\n]{0,60}?(?:≥|>=|at least|from|below|older than|newer than|<) ?` + dotted),
-	regexp.MustCompile(`(?i)\b\w*(?:token_?floor|version_?floor|floor_?version|min_?(?:cli_?|client_?)?version)\w*["']? ?(?::=|=|:) ?` + dotted),
+var versions = []func() *regexp.Regexp{
+	lazy(`(?i)version[ _-]?floor\b[^\n]{0,80}?` + dotted),
+	lazy(`(?i)cli_?version\b[^\n]{0,60}?(?:≥|>=|at least|from|below|older than|newer than|<) ?` + dotted),
+	lazy(`(?i)\b\w*(?:token_?floor|version_?floor|floor_?version|min_?(?:cli_?|client_?)?version)\w*["']? ?(?::=|=|:) ?` + dotted),
 }
 
 func (c *check) version() {
@@ -421,7 +427,7 @@ func (c *check) version() {
 
 // The combination sentence.
 
-var combination = regexp.MustCompile(`(?i)(?:\w+ )?both (?:\w+ )?shapes (?:are|can)\b`)
+var combination = lazy(`(?i)(?:\w+ )?both (?:\w+ )?shapes (?:are|can)\b`)
 
 func (c *check) combination() {
 	for _, m := range find(combination, c.flat.text) {
@@ -439,9 +445,9 @@ func (c *check) combination() {
 // Annotations.
 
 var (
-	annotation = regexp.MustCompile(`plimsoll contract: ([a-z][a-z0-9_.]*)`)
-	lastValue  = regexp.MustCompile(num + `((?: ?\* ?\d+)*)`)
-	lastDotted = regexp.MustCompile(dotted)
+	annotation = lazy(`plimsoll contract: ([a-z][a-z0-9_.]*)`)
+	lastValue  = lazy(num + `((?: ?\* ?\d+)*)`)
+	lastDotted = lazy(dotted)
 )
 
 // annotations reads the lines that say themselves which value they hold, and those that are to be left alone.
@@ -450,7 +456,7 @@ func (c *check) annotations(data []byte) {
 	offset, n := 0, 0
 	for line := range strings.Lines(string(data)) {
 		n++
-		if m := annotation.FindStringSubmatchIndex(line); m != nil {
+		if m := annotation().FindStringSubmatchIndex(line); m != nil {
 			// The value that is annotated is not judged a second time by what it looks like.
 			c.annotated(line[:m[0]], strings.TrimRight(line[m[2]:m[3]], "."), offset)
 			c.ignored[n] = true
