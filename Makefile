@@ -1,4 +1,4 @@
-.PHONY: build test race bench speed ci picture prices e2e compatibility page chartjs release-check
+.PHONY: build test race bench speed compare ci picture prices e2e compatibility page chartjs release-check
 
 build: ## both binaries, into bin/
 	go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/...
@@ -14,6 +14,9 @@ bench: ## time the hook binary's paths beside well-known programs; prints ratios
 
 speed: ## the same, into docs/speed.md
 	go run ./bench -o docs/speed.md
+
+compare: ## the report's totals beside ccusage's on the transcripts in .corpus, every difference accounted for
+	go run ./bench/compare
 
 ci: ## what has to pass before a change lands
 	bash .ci/run
