@@ -20,6 +20,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/bench/internal/ccusage"
 )
 
 func main() {
@@ -30,19 +32,16 @@ func main() {
 		fmt.Fprintf(os.Stderr, "compare: %v\n", err)
 	}
 	switch {
-	case errors.Is(err, errMissing):
+	case errors.Is(err, ccusage.ErrMissing):
 		fmt.Println("compare: SKIPPED")
 	case err != nil:
 		os.Exit(1)
 	}
 }
 
-// errMissing is what the comparison cannot be made without.
-var errMissing = errors.New("not to be had")
-
 func run(corpus string) error {
 	if _, err := os.Stat(corpus); err != nil {
-		return fmt.Errorf("the transcripts are %w: %v", errMissing, err)
+		return fmt.Errorf("the transcripts are %w: %v", ccusage.ErrMissing, err)
 	}
 	dir, err := os.MkdirTemp("", "plimsoll-compare-")
 	if err != nil {
@@ -152,29 +151,9 @@ func failed(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// ccusage's releases are one native program a platform. The pinned one is the newest that the registry had for Linux on
-// x86; npm checks every package against the hash that the registry tells.
-const release = "20.0.24"
-
 func runCcusage(dir string) (totals, error) {
-	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}
-	goos, _ := exec.Command("go", "env", "GOOS").Output()
-	goarch, _ := exec.Command("go", "env", "GOARCH").Output()
-	platform := strings.TrimSpace(string(goos)) + "-" + arch[strings.TrimSpace(string(goarch))]
-	pkg := "@ccusage/ccusage-" + platform
-	cache, err := os.UserCacheDir()
+	bin, err := ccusage.Binary()
 	if err != nil {
-		return nil, err
-	}
-	prefix := filepath.Join(cache, "plimsoll-compare", release)
-	bin := filepath.Join(prefix, "node_modules", pkg, "bin", "ccusage")
-	if _, err := os.Stat(bin); err != nil {
-		npm := exec.Command("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", prefix, pkg+"@"+release)
-		if out, err := npm.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%s@%s is %w: npm: %s", pkg, release, errMissing, bytes.TrimSpace(out))
-		}
-	}
-	if err := os.Chmod(bin, 0o755); err != nil {
 		return nil, err
 	}
 	// Costs are calculated by its own list, for every row: old clients wrote costs of theirs into some.
@@ -379,7 +358,7 @@ func account(rows []row, ours, theirs totals) error {
 		}
 		before = now
 	}
-	fmt.Printf("%-72s %s\n", "ccusage "+release, theirs.all())
+	fmt.Printf("%-72s %s\n", "ccusage "+ccusage.Release, theirs.all())
 	if err := equal("the plain reading by ccusage's rules and ccusage", before, theirs); err != nil {
 		return err
 	}

@@ -83,14 +83,20 @@ func (w Window) Known() bool { return w.Provenance != Default }
 // ResolveWindow finds the window of a context that holds that many tokens. measured is the client's figure, 0 for none.
 // Tokens beyond a window prove it wrong, so what they disprove is passed over; an override always stands.
 func ResolveWindow(override, measured int64, modelID string, occupancy int64) Window {
+	n, _ := model.Window(modelID)
+	return WindowOf(override, measured, int64(n), occupancy)
+}
+
+// WindowOf is ResolveWindow for a caller who has looked the model up: detected is its window, 0 where the id does not tell.
+func WindowOf(override, measured, detected, occupancy int64) Window {
 	if override > 0 {
 		return Window{override, Override}
 	}
 	if measured > 0 && measured >= occupancy {
 		return Window{measured, Measured}
 	}
-	if n, ok := model.Window(modelID); ok && int64(n) >= occupancy {
-		return Window{int64(n), Detected}
+	if detected > 0 && detected >= occupancy {
+		return Window{detected, Detected}
 	}
 	if occupancy > model.Window200K {
 		return Window{model.Window1M, Default}

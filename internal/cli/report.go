@@ -119,23 +119,23 @@ func (r *reportFlags) run(p Process, paths []string) error {
 	if err != nil {
 		return err
 	}
-	o.Gates = gatesOf(home, h, o)
-	d, charts := report.Build(h, o)
+	if r.section == "" || r.section == report.SectionGates {
+		o.Gates = gatesOf(home, h, o)
+	}
 	if r.html != "" {
+		d, charts := report.BuildPage(h, o)
 		return r.writePage(p, d, charts)
 	}
-	if r.section != "" {
-		d = d.Only(r.section)
-	}
+	o.Section = r.section
+	d := report.Build(h, o)
 	if r.json {
 		return writeJSON(p.Stdout, d)
 	}
-	whole := d
 	if err := d.Text(p.Stdout, r.top); err != nil {
 		return err
 	}
 	if r.calibrate {
-		return whole.Calibrate(p.Stdout)
+		return d.Calibrate(p.Stdout)
 	}
 	return nil
 }

@@ -71,12 +71,20 @@ type Command struct {
 // Counts tells whether a response used anything. What the client keeps of a request that failed does not.
 func (r *Response) Counts() bool { return r.Usage.Prompt() > 0 || r.Usage.Output > 0 }
 
-// placed is a response with the record whose words it has.
+// placed is where a response stands: the record whose words it has, and the place in it.
 type placed struct {
+	from *record
+	at   uint32
+}
+
+// copied is what the copies of a response are together.
+type copied struct {
 	response
 	words []string
-	calls []Call
 }
+
+// placedKind is what one row says of a sub-agent's type.
+type placedKind struct{ agent, kind word }
 
 func assemble(files []file, all []loaded, skipped []Skipped) *History {
 	h := &History{Skipped: skipped}
@@ -88,7 +96,9 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 	}
 	var (
 		responses = make([]placed, 0, n)
-		byKey     = make(map[uint64]int32, n)
+		byKey     = make(map[uint64]uint32, n)
+		merged    = map[uint32]copied{} // by their places in responses: what has copies
+		made      = map[uint32][]Call{} // by the same
 		calls     = map[uint64]bool{}
 		kinds     = map[string]string{} // types by sub-agents' ids
 		started   = map[uint64]string{} // types by calls
@@ -139,25 +149,36 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 		for _, r := range l.records {
 			malformed += r.malformed
 			tooLong += r.tooLong
-			places := make([]int32, len(r.responses))
-			for j, x := range r.responses {
+			places := make([]uint32, len(r.responses))
+			named := placedKind{}
+			for j := range r.responses {
+				x := &r.responses[j]
 				at, again := byKey[x.key]
 				if again = again && x.key != 0; again {
-					old := &responses[at]
+					old, more := merged[at]
+					if !more {
+						p := responses[at]
+						old = copied{p.from.responses[p.at], p.from.strings}
+					}
 					var second bool
-					if old.response, second = merge(old.response, old.words, x, r.strings); second {
+					if old.response, second = merge(old.response, old.words, *x, r.strings); second {
 						old.words = r.strings
 					}
+					merged[at] = old
 				} else {
-					at = int32(len(responses))
+					at = uint32(len(responses))
 					byKey[x.key] = at
-					responses = append(responses, placed{response: x, words: r.strings})
+					responses = append(responses, placed{r, uint32(j)})
 				}
 				places[j] = at
-				if kind := r.strings[x.kind]; kind != "" && x.agent != 0 {
-					name(kinds, r.strings[x.agent], kind)
-				} else if l.entry.kind != "" && x.agent != 0 {
-					name(kinds, r.strings[x.agent], l.entry.kind)
+				// The rows of a sub-agent stand together, so most repeat what the one before said.
+				if now := (placedKind{x.agent, x.kind}); x.agent != 0 && now != named {
+					named = now
+					if kind := r.strings[x.kind]; kind != "" {
+						name(kinds, r.strings[x.agent], kind)
+					} else if l.entry.kind != "" {
+						name(kinds, r.strings[x.agent], l.entry.kind)
+					}
 				}
 			}
 			for _, c := range r.calls {
@@ -167,8 +188,8 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 					}
 					calls[c.key] = true
 				}
-				p := &responses[places[c.response]]
-				p.calls = append(p.calls, Call{r.strings[c.tool], r.strings[c.name]})
+				at := places[c.response]
+				made[at] = append(made[at], Call{r.strings[c.tool], r.strings[c.name]})
 				if tool := r.strings[c.tool]; tool != "Skill" && c.key != 0 {
 					started[c.key] = r.strings[c.name]
 				}
@@ -223,28 +244,36 @@ func assemble(files []file, all []loaded, skipped []Skipped) *History {
 		}
 	}
 	whole := make([]Response, len(responses))
+	var last *Session
 	for i, p := range responses {
-		whole[i] = Response{
-			Time: p.time, Model: p.words[p.model], Version: p.words[p.version], Usage: p.usage, Calls: p.calls,
-		}
-		slices.SortStableFunc(whole[i].Calls, compareCalls) // its rows may have come in any order
-		s := session(p.words[p.session])
-		if !p.side {
-			s.Main = append(s.Main, &whole[i])
-			continue
+		x, words := &p.from.responses[p.at], p.from.strings
+		if m, more := merged[uint32(i)]; more {
+			x, words = &m.response, m.words
 		}
 		r := &whole[i]
-		r.Agent = p.words[p.agent]
-		if r.Kind = p.words[p.kind]; r.Kind == "" {
+		*r = Response{Time: x.time, Model: words[x.model], Version: words[x.version], Usage: x.usage, Calls: made[uint32(i)]}
+		slices.SortStableFunc(r.Calls, compareCalls) // its rows may have come in any order
+		if id := words[x.session]; last == nil || last.ID != id {
+			last = session(id)
+		}
+		if !x.side {
+			last.Main = append(last.Main, r)
+			continue
+		}
+		r.Agent = words[x.agent]
+		if r.Kind = words[x.kind]; r.Kind == "" {
 			if r.Kind = kinds[r.Agent]; r.Kind == "" {
 				r.Kind = joined[r.Agent]
 			}
 		}
-		s.Side = append(s.Side, r)
+		last.Side = append(last.Side, r)
 	}
 	for _, s := range sessions {
-		slices.SortStableFunc(s.Main, compareResponses)
-		slices.SortStableFunc(s.Side, compareResponses)
+		for _, list := range [][]*Response{s.Main, s.Side} {
+			if !slices.IsSortedFunc(list, compareResponses) { // the client writes in the order of time
+				slices.SortStableFunc(list, compareResponses)
+			}
+		}
 		slices.SortFunc(s.Compactions, func(a, b Compaction) int {
 			return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Pre, b.Pre), cmp.Compare(a.Post, b.Post), strings.Compare(a.Trigger, b.Trigger))
 		})

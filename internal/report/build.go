@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/history"
+	"plimsoll/internal/model"
 	"plimsoll/internal/model/price"
 )
 
@@ -22,6 +23,7 @@ type Options struct {
 	NearDone     int            // turns left, up to which a denial came too late to be worth it
 	KeptDays     int            // after how many days the client deletes transcripts; 0: not known
 	Gates        *Gates
+	Section      Section // the only one that is wanted; "" for all
 }
 
 // DefaultCeilings are the candidates, in tokens.
@@ -32,30 +34,52 @@ func DefaultCeilings() []int64 {
 // DefaultNearDone is how many turns left are near done.
 const DefaultNearDone = 5
 
-// Build computes every section, and what the page draws of them.
-func Build(h *history.History, o Options) (*Document, *Charts) {
+// Build computes the document.
+func Build(h *history.History, o Options) *Document {
+	d, _ := build(h, o)
+	return d
+}
+
+// BuildPage computes the document and what the page draws of it.
+func BuildPage(h *history.History, o Options) (*Document, *Charts) {
+	d, threads := build(h, o)
+	return d, charts(threads)
+}
+
+func build(h *history.History, o Options) (*Document, []session) {
 	d := &Document{
 		Schema: Schema, GeneratedAt: o.Now.UTC().Format(time.RFC3339),
 		Files: Files{Read: h.Files, Bytes: h.Bytes, Skipped: []Skipped{}},
-		Gates: o.Gates,
+		Gates: o.Gates, // nil unless wanted
 	}
 	for _, s := range h.Skipped {
 		d.Files.Skipped = append(d.Files.Skipped, Skipped(s))
 	}
-	b := builder{o: o, rates: map[string]*price.Row{}}
+	b := builder{o: o, models: map[string]known{}}
 	threads := b.threads(h)
 	d.Range = b.span(threads)
-	b.cost(d, threads)
-	d.Files.Responses = d.Totals.Responses
-	b.ceilings(d, threads)
-	b.cache(d, threads)
-	b.sessions(d, threads)
-	return d, b.charts(threads)
+	eachTurn(threads, func(*session, *turn, bool) { d.Files.Responses++ })
+	for section, compute := range map[Section]func(*Document, []session){
+		SectionCost: b.cost, SectionCeilings: b.ceilings, SectionCache: b.cache, SectionSessions: b.sessions,
+	} {
+		if o.Section == "" || o.Section == section {
+			compute(d, threads)
+		}
+	}
+	return d, threads
 }
 
 type builder struct {
-	o     Options
-	rates map[string]*price.Row // nil: the model has no price
+	o      Options
+	models map[string]known
+	last   string // the model that was asked for last, which is mostly the next one too
+	now    known
+}
+
+// known is what the tables have of a model.
+type known struct {
+	rate   *price.Row // nil: it has no price
+	window int64      // tokens; 0: its id does not tell
 }
 
 // session is a session as the report looks at it.
@@ -65,6 +89,9 @@ type session struct {
 	side  []turn
 	other []turn // of the main thread, without a measured occupancy
 	gates []gate
+
+	total  bucket
+	inBand [bands]bool // bands that a turn was ever in
 }
 
 // turn is one response.
@@ -89,7 +116,7 @@ type gate struct {
 func (b *builder) threads(h *history.History) []session {
 	var out []session
 	for _, s := range h.Sessions {
-		t := session{Session: s}
+		t := session{Session: s, turns: make([]turn, 0, len(s.Main)), side: make([]turn, 0, len(s.Side))}
 		model := ""
 		for _, r := range s.Main {
 			if r.Model != "" {
@@ -130,9 +157,10 @@ func (b *builder) threads(h *history.History) []session {
 
 func (b *builder) price(r *history.Response, model string) turn {
 	t := turn{Response: r, model: model, occupancy: r.Usage.Prompt()}
-	t.window = ceiling.ResolveWindow(b.o.Policy.Override, 0, model, t.occupancy)
-	if rate := b.rate(model); rate != nil && !r.Usage.Fast { // the fast mode has prices that no table here knows
-		t.cost, t.priced = rate.Cost(usageOf(r)), true
+	m := b.known(model)
+	t.window = ceiling.WindowOf(b.o.Policy.Override, 0, m.window, t.occupancy)
+	if m.rate != nil && !r.Usage.Fast { // the fast mode has prices that no table here knows
+		t.cost, t.priced = m.rate.Cost(usageOf(r)), true
 	}
 	return t
 }
@@ -144,14 +172,22 @@ func usageOf(r *history.Response) price.Usage {
 	}
 }
 
-func (b *builder) rate(model string) *price.Row {
-	row, ok := b.rates[model]
-	if !ok {
-		row, _ = b.o.Prices.Lookup(model)
-		b.rates[model] = row
+func (b *builder) known(id string) known {
+	if id == b.last && len(b.models) > 0 {
+		return b.now
 	}
-	return row
+	m, ok := b.models[id]
+	if !ok {
+		m.rate, _ = b.o.Prices.Lookup(id)
+		window, _ := model.Window(id)
+		m.window = int64(window)
+		b.models[id] = m
+	}
+	b.last, b.now = id, m
+	return m
 }
+
+func (b *builder) rate(model string) *price.Row { return b.known(model).rate }
 
 // all tells whether the whole history is covered.
 func (b *builder) all() bool { return b.o.Since.IsZero() && b.o.Until.IsZero() }

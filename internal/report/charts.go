@@ -37,7 +37,7 @@ const (
 	maxTurns  = 4000
 )
 
-func (b *builder) charts(threads []session) *Charts {
+func charts(threads []session) *Charts {
 	c := &Charts{Occupancy: []Curve{}, Turns: []Turn{}}
 	type peaked struct {
 		s    *session

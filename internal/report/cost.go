@@ -62,44 +62,55 @@ func (b *bucket) totals() Totals {
 	return b.Totals
 }
 
-// buckets are the totals by a key.
-type buckets map[string]*bucket
+// buckets are the totals by a key. The next response mostly has the key of the one before.
+type buckets struct {
+	by   map[string]*bucket
+	last string
+	now  *bucket
+}
 
-func (b buckets) add(key string, t *turn) {
-	n := b[key]
-	if n == nil {
-		n = &bucket{}
-		b[key] = n
+func (b *buckets) add(key string, t *turn) {
+	if b.now == nil || key != b.last {
+		if b.by == nil {
+			b.by = map[string]*bucket{}
+		}
+		if b.now = b.by[key]; b.now == nil {
+			b.now = &bucket{}
+			b.by[key] = b.now
+		}
+		b.last = key
 	}
-	n.add(t)
+	b.now.add(t)
 }
 
 // byCost lists the keys, the dearest first.
-func (b buckets) byCost() []string {
-	return slices.SortedFunc(maps.Keys(b), func(x, y string) int {
-		return cmp.Or(cmp.Compare(b[y].cost.total(), b[x].cost.total()), strings.Compare(x, y))
+func (b *buckets) byCost() []string {
+	return slices.SortedFunc(maps.Keys(b.by), func(x, y string) int {
+		return cmp.Or(cmp.Compare(b.by[y].cost.total(), b.by[x].cost.total()), strings.Compare(x, y))
 	})
 }
 
 func (b *builder) cost(d *Document, threads []session) {
 	var all bucket
-	models, days, kinds, unpriced := buckets{}, buckets{}, buckets{}, map[string]int64{}
+	var models, days, kinds buckets
+	unpriced := map[string]int64{}
 	var band [bands]bucket
-	var inBand [bands]map[*session]bool
-	var pricedIn [bands]int // turns
+	var sessionsIn, pricedIn [bands]int // sessions, and turns that have a price
 	var main sum
 	d.BySession, d.Client = []SessionTotals{}, []ClientCost{}
-	perSession := map[*session]*bucket{}
-	// The day is found once for each hour and not for each response: a time zone's rules are slow to ask.
-	hours := map[int64]string{}
+	// The day is found once for each quarter of an hour, by which zones differ, and not for each response.
+	quarters := map[int64]string{}
+	quarter, day := int64(-1), ""
 	eachTurn(threads, func(s *session, t *turn, isMain bool) {
 		all.add(t)
 		models.add(t.model, t)
-		hour := t.Time / 900_000 // zones differ by quarters of an hour
-		day, ok := hours[hour]
-		if !ok {
-			day = b.day(t.Time)
-			hours[hour] = day
+		if q := t.Time / 900_000; q != quarter || t.Time == 0 {
+			quarter = q
+			var ok bool
+			if day, ok = quarters[q]; !ok {
+				day = b.day(t.Time)
+				quarters[q] = day
+			}
 		}
 		days.add(day, t)
 		kind := MainThread
@@ -109,10 +120,7 @@ func (b *builder) cost(d *Document, threads []session) {
 			}
 		}
 		kinds.add(kind, t)
-		if perSession[s] == nil {
-			perSession[s] = &bucket{}
-		}
-		perSession[s].add(t)
+		s.total.add(t)
 		if !t.priced {
 			unpriced[modelLabel(t)] += t.Usage.Prompt() + t.Usage.Output
 		}
@@ -122,10 +130,10 @@ func (b *builder) cost(d *Document, threads []session) {
 			}
 			i := min(t.occupancy/bandWidth, bands-1)
 			band[i].add(t)
-			if inBand[i] == nil {
-				inBand[i] = map[*session]bool{}
+			if !s.inBand[i] {
+				s.inBand[i] = true
+				sessionsIn[i]++
 			}
-			inBand[i][s] = true
 			if t.priced {
 				pricedIn[i]++
 			}
@@ -135,30 +143,27 @@ func (b *builder) cost(d *Document, threads []session) {
 	d.Totals = &totals
 	d.ByModel, d.ByDay, d.ByThread = []ModelTotals{}, []DayTotals{}, []ThreadTotals{}
 	for _, k := range models.byCost() {
-		d.ByModel = append(d.ByModel, ModelTotals{k, models[k].totals()})
+		d.ByModel = append(d.ByModel, ModelTotals{k, models.by[k].totals()})
 	}
-	for _, k := range slices.Sorted(maps.Keys(days)) {
-		d.ByDay = append(d.ByDay, DayTotals{k, days[k].totals()})
+	for _, k := range slices.Sorted(maps.Keys(days.by)) {
+		d.ByDay = append(d.ByDay, DayTotals{k, days.by[k].totals()})
 	}
 	for _, k := range kinds.byCost() {
-		d.ByThread = append(d.ByThread, ThreadTotals{k, kinds[k].totals()})
+		d.ByThread = append(d.ByThread, ThreadTotals{k, kinds.by[k].totals()})
 	}
 	for i := range threads {
 		s := &threads[i]
-		own := perSession[s]
-		if own == nil {
-			own = &bucket{}
-		} else {
-			d.BySession = append(d.BySession, SessionTotals{s.ID, own.totals()})
+		if s.total.Responses > 0 {
+			d.BySession = append(d.BySession, SessionTotals{s.ID, s.total.totals()})
 		}
 		if s.Client.Known && b.all() {
-			ours := own.cost.total()
+			ours := s.total.cost.total()
 			d.Client = append(d.Client, ClientCost{s.ID, s.Client.USD, ours, s.Client.USD - ours})
 		}
 	}
 	d.Bands = []BandTotals{}
 	for i := range band {
-		t := BandTotals{FromTokens: int64(i) * bandWidth, ToTokens: int64(i+1) * bandWidth, Totals: band[i].totals(), Sessions: len(inBand[i])}
+		t := BandTotals{FromTokens: int64(i) * bandWidth, ToTokens: int64(i+1) * bandWidth, Totals: band[i].totals(), Sessions: sessionsIn[i]}
 		if i == bands-1 {
 			t.ToTokens = 0
 		}

@@ -74,11 +74,12 @@ func rowsOf(rows ...row) string {
 // report makes the report of transcripts, by their names without .jsonl.
 func reportOf(t *testing.T, files map[string]string, change func(*Options)) *Document {
 	t.Helper()
-	d, _ := build(t, files, change)
+	d, _ := pageOf(t, files, change)
 	return d
 }
 
-func build(t *testing.T, files map[string]string, change func(*Options)) (*Document, *Charts) {
+// pageOf is reportOf with what the page draws.
+func pageOf(t *testing.T, files map[string]string, change func(*Options)) (*Document, *Charts) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -104,7 +105,7 @@ func build(t *testing.T, files map[string]string, change func(*Options)) (*Docum
 	if change != nil {
 		change(&o)
 	}
-	return Build(h, o)
+	return BuildPage(h, o)
 }
 
 func (d *Document) at(t *testing.T, c int64) Ceiling {

@@ -30,25 +30,6 @@ func Sections() []Section {
 	return []Section{SectionCeilings, SectionCost, SectionCache, SectionSessions, SectionGates}
 }
 
-// Only is the document with one section alone.
-func (d *Document) Only(s Section) *Document {
-	out := &Document{Schema: d.Schema, GeneratedAt: d.GeneratedAt, Range: d.Range, Files: d.Files}
-	switch s {
-	case SectionCeilings:
-		out.Policy, out.Ceilings, out.Verdict, out.Recommendation = d.Policy, d.Ceilings, d.Verdict, d.Recommendation
-	case SectionCost:
-		out.Totals, out.ByModel, out.ByDay, out.ByThread, out.BySession = d.Totals, d.ByModel, d.ByDay, d.ByThread, d.BySession
-		out.Bands, out.Unpriced, out.Client = d.Bands, d.Unpriced, d.Client
-	case SectionCache:
-		out.Cache, out.CacheHit = d.Cache, d.CacheHit
-	case SectionSessions:
-		out.Peaks, out.Sessions, out.Compactions, out.Past = d.Peaks, d.Sessions, d.Compactions, d.Past
-	case SectionGates:
-		out.Gates = d.Gates
-	}
-	return out
-}
-
 // Text prints the document for a terminal. Lists of sessions, days and compactions are cut after top rows; 0 prints them whole.
 func (d *Document) Text(w io.Writer, top int) error {
 	p := &printer{top: top}
