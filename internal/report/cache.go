@@ -1,5 +1,7 @@
 package report
 
+import "plimsoll/internal/model/price"
+
 // The causes of a cache miss, in the order in which they are asked for; docs/report.md has what each means.
 const (
 	CauseCompaction = "compaction"
@@ -48,10 +50,10 @@ func (b *builder) cache(d *Document, threads []session) {
 			t := found[cause(s, before, now, main)]
 			t.misses++
 			t.rewritten += rewritten
-			if rate := b.rate(now.model); rate != nil && now.priced {
-				r := rate.At(now.occupancy)
+			if now.priced {
+				r := b.rate(now.model).At(now.occupancy)
 				long := float64(now.Usage.CacheWrite1h) / float64(written)
-				t.cost.add(float64(rewritten) * (long*r.CacheWrite1h + (1-long)*r.CacheWrite5m) / 1e6)
+				t.cost.add(float64(rewritten) * (long*r.CacheWrite1h + (1-long)*r.CacheWrite5m) / 1e6 * price.Factor(now.Usage.US))
 			}
 		}
 		list = append(append(list[:0], s.turns...), s.other...)

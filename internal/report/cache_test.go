@@ -61,15 +61,31 @@ func TestCacheCauses(t *testing.T) {
 	}
 }
 
-// Only what was in the cache is written again; it costs what writing costs, five minutes' and an hour's in proportion.
+// Only what was in the cache is written again; it costs what writing costs, five minutes' and an hour's in proportion,
+// and nothing where the response has no price.
 func TestRewrittenCost(t *testing.T) {
-	rows := cached("a", "claude-opus-5", 0, 90_000, 10_000, 0, "") + cached("b", "claude-opus-5", 1, 0, 150_000, 50_000, "")
-	for _, x := range reportOf(t, map[string]string{"s": rows}, nil).Cache {
-		if x.Misses == 0 {
-			continue
+	const list = 100_000 * (0.75*6.25 + 0.25*10) / 1e6
+	for _, c := range []struct {
+		n, model, usage string
+		want            float64
+	}{
+		{"at list price", "claude-opus-5", "", list},
+		{"inference in the US alone", "claude-opus-5", `,"inference_geo":"us"`, 1.1 * list},
+		{"the fast mode", "claude-opus-5", `,"speed":"fast"`, 0},
+		{"a model without a price", "claude-opus-99", "", 0},
+	} {
+		again := strings.Replace(cached("b", c.model, 1, 0, 150_000, 50_000, ""), `"output_tokens":1`, `"output_tokens":1`+c.usage, 1)
+		misses := 0
+		for _, x := range reportOf(t, map[string]string{"s": cached("a", c.model, 0, 90_000, 10_000, 0, "") + again}, nil).Cache {
+			if misses += x.Misses; x.Misses == 0 {
+				continue
+			}
+			if x.RewrittenTokens != 100_000 || !near(x.CostUSD, c.want) {
+				t.Errorf("%s: %+v, want %v dollars", c.n, x, c.want)
+			}
 		}
-		if want := 100_000 * (0.75*6.25 + 0.25*10) / 1e6; x.RewrittenTokens != 100_000 || !near(x.CostUSD, want) {
-			t.Errorf("%+v, want %v dollars", x, want)
+		if misses != 1 {
+			t.Errorf("%s: %d misses", c.n, misses)
 		}
 	}
 }

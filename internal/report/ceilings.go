@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/model/price"
 )
 
 // outcome is what a candidate does to one session.
@@ -69,19 +70,22 @@ func (b *builder) saved(s *session, p ceiling.Policy) float64 {
 		if t.occupancy-spared < fresh {
 			spared = 0
 		}
-		rate := b.rate(t.model)
-		if rate != nil {
-			usd.add(float64(spared) * rate.At(t.occupancy).CacheRead / 1e6)
+		// Of a turn without a price nothing is known to be saved.
+		count := func(tokens int64, rate float64) {
+			usd.add(float64(tokens) * rate / 1e6 * price.Factor(t.Usage.US))
 		}
-		for ; next < len(s.gates) && s.gates[next].turn <= i; next++ {
+		if t.priced {
+			count(spared, b.rate(t.model).At(t.occupancy).CacheRead)
+		}
+		for ; next < len(s.gates) && s.gates[next].turn == i; next++ {
 			g := s.gates[next]
 			now := g.occupancy - spared
-			if g.turn < i || now <= fresh || !p.Judge(g.tool, now, g.window).Denied {
+			if now <= fresh || !p.Judge(g.tool, now, g.window).Denied {
 				continue
 			}
 			spared = g.occupancy - fresh
-			if rate != nil {
-				usd.add(-float64(fresh) * rate.At(fresh).CacheWrite5m / 1e6)
+			if t.priced {
+				count(-fresh, b.rate(t.model).At(fresh).CacheWrite5m)
 			}
 		}
 	}

@@ -190,13 +190,40 @@ func TestRecommendation(t *testing.T) {
 	}
 }
 
-// What a hand-off at the first denial saves, by hand: opus-5 reads at $0.50 and writes at $6.25 per million tokens.
+// What hand-offs at the denials save, by hand: opus-5 reads at $0.50 and writes at $6.25 per million tokens.
 func TestSaved(t *testing.T) {
 	const k = 1000
-	d := reportOf(t, map[string]string{"s": rowsOf(a(45*k), a(400*k, "Skill build"), a(400*k), a(400*k), a(90*k), a(500*k))}, nil)
-	// The fresh session starts with 50k, written once; two turns read 350k less each; then the context was cut anyway.
-	want := 2*350*k*0.50/1e6 - 50*k*6.25/1e6
-	if got := d.at(t, 350*k).SavedUSD; got < want-1e-9 || got > want+1e-9 {
-		t.Errorf("saved %v, want %v", got, want)
+	usage := func(n int64, more string) row {
+		return row{usage: fmt.Sprintf(`{"cache_read_input_tokens":%d%s}`, n, more)}
+	}
+	call := func(r row, calls ...string) row {
+		r.calls = calls
+		return r
+	}
+	const (
+		read  = 350 * k * 0.50 / 1e6 // a turn of a session at 400k whose fresh one is at 50k
+		write = 50 * k * 6.25 / 1e6  // of the fresh session
+	)
+	for _, c := range []struct {
+		n    string
+		rows []row
+		want float64
+	}{
+		{"up to where the context was cut anyway", []row{a(45 * k), a(400*k, "Skill build"), a(400 * k), a(400 * k), a(90 * k), a(500 * k)}, 2*read - write},
+		{"the fresh session's next denial is at the ceiling again", []row{a(45 * k), a(400*k, "Skill build"), a(400*k, "Skill build"), a(690*k, "Skill build"), a(700*k, "Skill build"), a(800 * k)},
+			3*read - write + 650*k*0.50/1e6 - write},
+		{"a delegation is not denied, so nothing is saved", []row{a(45 * k), a(400*k, "Agent x"), a(400 * k)}, 0},
+		{"two denials in one response are one hand-off", []row{a(45 * k), a(400*k, "Skill a", "Skill b"), a(400 * k)}, read - write},
+		{"a session that begins past the ceiling cannot begin anew", []row{a(400*k, "Skill build"), a(401*k, "Skill build"), a(402 * k)}, 0},
+		{"the last turn saves nothing", []row{a(45 * k), a(400*k, "Skill build")}, -write},
+		{"a model without a price", []row{a(45 * k), a(400*k, "Skill build"), of("claude-opus-99", a(400*k)), a(400 * k)}, read - write},
+		{"the fast mode has no price", []row{a(45 * k), call(usage(400*k, ""), "Skill build"), usage(400*k, `,"speed":"fast"`), usage(400*k, "")}, read - write},
+		{"nor has a fresh session's start", []row{a(45 * k), call(usage(400*k, `,"speed":"fast"`), "Skill build"), usage(400*k, "")}, read},
+		{"inference in the US alone", []row{a(45 * k), call(usage(400*k, `,"inference_geo":"us"`), "Skill build"), usage(400*k, `,"inference_geo":"us"`)}, 1.1 * (read - write)},
+	} {
+		d := reportOf(t, map[string]string{"s": rowsOf(c.rows...)}, nil)
+		if got := d.at(t, 350*k).SavedUSD; !near(got, c.want) {
+			t.Errorf("%s: saved %v, want %v", c.n, got, c.want)
+		}
 	}
 }

@@ -45,7 +45,7 @@ type Usage struct {
 // usOnly is what inference in the US alone costs times the list price (the client's documentation, since 2.1.239).
 const usOnly = 1.1
 
-// At is the rate of a request with that many tokens of prompt.
+// At is the list rate of a request with that many tokens of prompt.
 func (r *Row) At(prompt int64) Rate {
 	rate := r.Rate
 	for _, t := range r.Tiers {
@@ -61,10 +61,15 @@ func (r *Row) Cost(u Usage) float64 {
 	rate := r.At(u.Input + u.CacheRead + u.CacheWrite5m + u.CacheWrite1h)
 	usd := (float64(u.Input)*rate.Input + float64(u.Output)*rate.Output + float64(u.CacheRead)*rate.CacheRead +
 		float64(u.CacheWrite5m)*rate.CacheWrite5m + float64(u.CacheWrite1h)*rate.CacheWrite1h) / 1e6
-	if u.US {
-		usd *= usOnly
+	return usd * Factor(u.US)
+}
+
+// Factor is what a request costs times the list price; us: inference in the US alone.
+func Factor(us bool) float64 {
+	if us {
+		return usOnly
 	}
-	return usd
+	return 1
 }
 
 // Table is prices by model ids. It does not change once it is made, so any number of goroutines may read it.
