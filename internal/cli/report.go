@@ -55,7 +55,8 @@ Exit codes: 0 done; 1 failed, or there is no transcript; 2 wrong usage.`,
   plimsoll report --html report.html       a page to look at
   plimsoll report ceilings --json          for a script`,
 		ValidArgs: sections,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.given = cmd.Flags().Changed
 			if len(args) > 0 && slices.Contains(sections, args[0]) {
 				r.section, args = report.Section(args[0]), args[1:]
 			}
@@ -81,6 +82,7 @@ Exit codes: 0 done; 1 failed, or there is no transcript; 2 wrong usage.`,
 
 type reportFlags struct {
 	section                                    report.Section
+	given                                      func(flag string) bool
 	json, calibrate, noIndex                   bool
 	html, since, until, zone, ceilings, prices string
 	percent, shipped                           int64
@@ -172,10 +174,10 @@ func (r *reportFlags) options(p Process) (report.Options, error) {
 	if o.Ceilings, err = numbers(r.ceilings); err != nil {
 		return wrong("ceilings", "comma-separated integers above 0")
 	}
-	if r.percent < 0 || r.percent > 100 {
+	if r.given("ceiling-pct") && (r.percent < 1 || r.percent > 100) {
 		return wrong("ceiling-pct", "a number from 1 to 100")
 	}
-	if r.shipped < 0 {
+	if r.given("shipped") && r.shipped < 1 {
 		return wrong("shipped", "a number above 0")
 	}
 	if r.nearDone < 0 {
@@ -189,10 +191,10 @@ func (r *reportFlags) options(p Process) (report.Options, error) {
 	env, _ := settings.Environment(p.Env, files)
 	c := config.Load(env)
 	o.Policy, o.Recovery = ceiling.PolicyOf(c.Ceiling), c.Ceiling.RecoverySkills.V
-	if r.percent > 0 {
+	if r.given("ceiling-pct") {
 		o.Policy.Percent = r.percent
 	}
-	if r.shipped > 0 {
+	if r.given("shipped") {
 		o.Policy.Absolute = r.shipped
 	}
 	o.KeptDays = 30 // the client's default
