@@ -6,8 +6,8 @@ package report
 // Schema names the shape of Document. It changes when a key changes its meaning or goes.
 const Schema = "plimsoll-report/v1"
 
-// Document is the whole report, and the interface that --json prints. A section alone prints the keys up to Files and its
-// own. Token counts are tokens, costs US dollars with full precision, days local dates (2026-11-30) and moments RFC 3339.
+// Document is the whole report, and the interface that --json prints. A section alone prints the keys up to Files and all
+// of its own, lists also where they are empty. Token counts are tokens, costs US dollars with full precision, days local dates (2026-11-30) and moments RFC 3339.
 type Document struct {
 	Schema      string `json:"schema"`
 	GeneratedAt string `json:"generated_at"`
@@ -15,33 +15,33 @@ type Document struct {
 	Files       Files  `json:"files"`
 
 	// Section cost.
-	Totals    *Totals         `json:"totals,omitempty"`
-	ByModel   []ModelTotals   `json:"by_model,omitempty"`
-	ByDay     []DayTotals     `json:"by_day,omitempty"`
-	ByThread  []ThreadTotals  `json:"by_thread,omitempty"`
-	BySession []SessionTotals `json:"by_session,omitempty"`
-	Bands     []BandTotals    `json:"bands,omitempty"`    // main thread only: occupancy is the main thread's
-	Unpriced  []ModelTokens   `json:"unpriced,omitempty"` // models without a price
-	Client    []ClientCost    `json:"client_cost,omitempty"`
+	Totals    *Totals         `json:"totals,omitzero"`
+	ByModel   []ModelTotals   `json:"by_model,omitzero"`
+	ByDay     []DayTotals     `json:"by_day,omitzero"`
+	ByThread  []ThreadTotals  `json:"by_thread,omitzero"`
+	BySession []SessionTotals `json:"by_session,omitzero"`
+	Bands     []BandTotals    `json:"bands,omitzero"`    // main thread only: occupancy is the main thread's
+	Unpriced  []ModelTokens   `json:"unpriced,omitzero"` // models without a price
+	Client    []ClientCost    `json:"client_cost,omitzero"`
 
 	// Section ceilings.
-	Policy         *Policy         `json:"policy,omitempty"`
-	Ceilings       []Ceiling       `json:"ceilings,omitempty"`
-	Verdict        *Verdict        `json:"verdict,omitempty"`
-	Recommendation *Recommendation `json:"recommendation,omitempty"`
+	Policy         *Policy         `json:"policy,omitzero"`
+	Ceilings       []Ceiling       `json:"ceilings,omitzero"`
+	Verdict        *Verdict        `json:"verdict,omitzero"`
+	Recommendation *Recommendation `json:"recommendation,omitzero"`
 
 	// Section cache.
-	Cache    []CacheCause `json:"cache,omitempty"`
-	CacheHit *CacheHit    `json:"cache_hit,omitempty"`
+	Cache    []CacheCause `json:"cache,omitzero"`
+	CacheHit *CacheHit    `json:"cache_hit,omitzero"`
 
 	// Section sessions.
-	Peaks       *Peaks       `json:"peaks,omitempty"`
-	Sessions    []Session    `json:"sessions,omitempty"`
-	Compactions []Compaction `json:"compactions,omitempty"`
-	Past        []Past       `json:"past,omitempty"`
+	Peaks       *Peaks       `json:"peaks,omitzero"`
+	Sessions    []Session    `json:"sessions,omitzero"`
+	Compactions []Compaction `json:"compactions,omitzero"`
+	Past        []Past       `json:"past,omitzero"`
 
 	// Section gates.
-	Gates *Gates `json:"gates,omitempty"`
+	Gates *Gates `json:"gates,omitzero"`
 }
 
 // Range is the time from the first to the last response that was counted; empty when none has a time.

@@ -3,7 +3,9 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -140,6 +142,35 @@ func TestSections(t *testing.T) {
 	}
 	if whole := keys(d); !reflect.DeepEqual(whole, all) {
 		t.Errorf("the sections have %v, the whole %v", all, whole)
+	}
+}
+
+// A section has its keys also where there is nothing to tell: lists are empty and not missing.
+func TestKeysOfAnEmptyHistory(t *testing.T) {
+	d := reportOf(t, map[string]string{"s": ""}, func(o *Options) { o.Gates = &Gates{} })
+	for section, want := range map[Section]string{
+		SectionCeilings: "ceilings files generated_at policy range recommendation schema verdict",
+		SectionCost:     "bands by_day by_model by_session by_thread client_cost files generated_at range schema totals unpriced",
+		SectionCache:    "cache cache_hit files generated_at range schema",
+		SectionSessions: "compactions files generated_at past peaks range schema sessions",
+		SectionGates:    "files gates generated_at range schema",
+	} {
+		text, err := json.Marshal(d.Only(section))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m map[string]any
+		if err := json.Unmarshal(text, &m); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(slices.Sorted(maps.Keys(m)), " "); got != want {
+			t.Errorf("%s: %s, want %s", section, got, want)
+		}
+		for k, v := range m {
+			if v == nil {
+				t.Errorf("%s: %s is null", section, k)
+			}
+		}
 	}
 }
 
