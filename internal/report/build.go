@@ -71,6 +71,7 @@ func build(h *history.History, o Options) (*Document, []session) {
 
 type builder struct {
 	o      Options
+	first  int64 // the first response of the history, in the range or not, ms since the Unix epoch; 0: none has a time
 	models map[string]known
 	last   string // the model that was asked for last, which is mostly the next one too
 	now    known
@@ -116,6 +117,13 @@ type gate struct {
 func (b *builder) threads(h *history.History) []session {
 	var out []session
 	for _, s := range h.Sessions {
+		for _, list := range [...][]*history.Response{s.Main, s.Side} {
+			for _, r := range list {
+				if r.Counts() && r.Time != 0 && (b.first == 0 || r.Time < b.first) {
+					b.first = r.Time
+				}
+			}
+		}
 		t := session{Session: s, turns: make([]turn, 0, len(s.Main)), side: make([]turn, 0, len(s.Side))}
 		model := ""
 		for _, r := range s.Main {
@@ -136,7 +144,8 @@ func (b *builder) threads(h *history.History) []session {
 					continue
 				}
 				g := gate{tool: c.Tool, turn: max(len(t.turns)-1, 0)}
-				if len(t.turns) > 0 {
+				// After a compaction nothing is known until a response tells anew, as the guard has it.
+				if len(t.turns) > 0 && !compacted(s, t.turns[len(t.turns)-1].Time, r.Time) {
 					last := t.turns[len(t.turns)-1]
 					g.occupancy, g.window = last.occupancy, last.window
 				}
@@ -153,6 +162,11 @@ func (b *builder) threads(h *history.History) []session {
 		}
 	}
 	return out
+}
+
+// compacted tells whether the context was compacted after the one moment and before the other.
+func compacted(s *history.Session, after, before int64) bool {
+	return slices.ContainsFunc(s.Compactions, func(c history.Compaction) bool { return c.Time > after && c.Time < before })
 }
 
 func (b *builder) price(r *history.Response, model string) turn {
@@ -232,8 +246,8 @@ func (b *builder) span(threads []session) Range {
 	r := Range{From: b.moment(from), To: b.moment(to)}
 	first, last := b.midnight(from), b.midnight(to)
 	r.Days = int(math.Round(last.Sub(first).Hours()/24)) + 1
-	// A history that begins where the deletion ends was cut by it.
-	if age := int(b.o.Now.Sub(time.UnixMilli(from)).Hours() / 24); b.o.KeptDays > 0 && age >= b.o.KeptDays-3 && age <= b.o.KeptDays+1 {
+	// A history that begins where the deletion ends was cut by it; one that begins earlier was not, wherever the range does.
+	if age := int(b.o.Now.Sub(time.UnixMilli(b.first)).Hours() / 24); b.o.KeptDays > 0 && from == b.first && age >= b.o.KeptDays-3 && age <= b.o.KeptDays+1 {
 		r.Note = keptNote(b.o.KeptDays)
 	}
 	return r

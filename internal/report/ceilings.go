@@ -13,6 +13,7 @@ import (
 // outcome is what a candidate does to one session.
 type outcome struct {
 	advisory, blocks int
+	delegations      int  // of the advisory calls those that are not denied whatever the window
 	over             int  // turns at or past the threshold
 	first            gate // the first call that is denied, when blocks > 0
 	remaining        int  // turns after the one that made it
@@ -36,6 +37,9 @@ func (b *builder) replay(s *session, p ceiling.Policy) (o outcome) {
 			o.blocks++
 		default:
 			o.advisory++
+			if !p.Blocks(g.tool) {
+				o.delegations++
+			}
 		}
 	}
 	for _, t := range s.turns {
@@ -127,6 +131,7 @@ func (b *builder) ceilings(d *Document, threads []session) {
 	d.Policy.SessionsReplayed = len(replayed)
 	candidates := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(b.o.Ceilings), shipped))))
 	d.Ceilings = []Ceiling{}
+	delegations := 0 // past the ceiling in force
 	for _, c := range candidates {
 		p.Absolute = c
 		row := Ceiling{AbsCeiling: c, Shipped: c == shipped}
@@ -138,6 +143,9 @@ func (b *builder) ceilings(d *Document, threads []session) {
 			}
 			o := b.replay(s, p)
 			row.AdvisoryFires += o.advisory
+			if row.Shipped {
+				delegations += o.delegations
+			}
 			row.BlocksTotal += o.blocks
 			row.TurnsOver += o.over
 			if o.over > 0 {
@@ -168,7 +176,7 @@ func (b *builder) ceilings(d *Document, threads []session) {
 		row.SavedUSD = saved.total()
 		d.Ceilings = append(d.Ceilings, row)
 	}
-	d.Verdict = verdict(d)
+	d.Verdict = verdict(d, delegations)
 	d.Recommendation = recommend(d)
 }
 
@@ -191,9 +199,9 @@ func shippedRow(d *Document) Ceiling {
 	return Ceiling{}
 }
 
-func verdict(d *Document) *Verdict {
+func verdict(d *Document, delegations int) *Verdict {
 	c := shippedRow(d)
-	v := &Verdict{Revisit: revisit(c)}
+	v := &Verdict{Revisit: revisit(c, delegations)}
 	at := "At " + thousands(c.AbsCeiling) + " tokens "
 	switch {
 	case c.SessionsBlocked == 0:
@@ -212,23 +220,24 @@ func verdict(d *Document) *Verdict {
 	return v
 }
 
-// The trigger fires where calls that are only warned of, delegations nearly all of them, outnumber denials that much, and
-// are that many. The history that the decision rested on had 1,562 to 65, which is 24 to 1.
+// The trigger fires where delegations, which are only warned of, outnumber denials that much, and are that many. The
+// history that the decision rested on had 1,562 to 65, which is 24 to 1. A Skill that is only warned of because no table
+// verifies the window evades nothing.
 const (
 	revisitRatio = 10
 	revisitFires = 20
 )
 
-func revisit(c Ceiling) Revisit {
-	r := Revisit{AdvisoryFires: c.AdvisoryFires, Blocks: c.BlocksTotal}
-	counts := fmt.Sprintf("calls past the ceiling that are only warned of: %s; denials: %s", thousands(int64(c.AdvisoryFires)), thousands(int64(c.BlocksTotal)))
+func revisit(c Ceiling, delegations int) Revisit {
+	r := Revisit{Delegations: delegations, Blocks: c.BlocksTotal}
+	counts := fmt.Sprintf("delegations past the ceiling: %s; denials: %s", thousands(int64(delegations)), thousands(int64(c.BlocksTotal)))
 	if c.BlocksTotal > 0 {
-		x := math.Round(float64(c.AdvisoryFires)/float64(c.BlocksTotal)*10) / 10
+		x := math.Round(float64(delegations)/float64(c.BlocksTotal)*10) / 10
 		r.Ratio = &x
-		counts += ", 1 for every " + strconv.FormatFloat(x, 'f', -1, 64) + " of them"
+		counts += "; " + strconv.FormatFloat(x, 'f', -1, 64) + " to 1"
 	}
 	low := c.SessionsBlockedPct == nil || *c.SessionsBlockedPct < overBlocking
-	r.Fired = low && c.AdvisoryFires >= revisitFires && c.AdvisoryFires >= revisitRatio*c.BlocksTotal
+	r.Fired = low && delegations >= revisitFires && delegations >= revisitRatio*c.BlocksTotal
 	if r.Fired {
 		r.Text = "The revisit trigger of ADR 39 fires (" + counts + "). Sessions run on past the ceiling by delegating; what would help is a control of a session's whole cost, not denying delegations."
 	} else {

@@ -82,6 +82,30 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// E2: a response without figures is judged by the one before it, unless the context was compacted in between.
+func TestOccupancyAfterACompaction(t *testing.T) {
+	at := func(second int) string { return fmt.Sprintf("2026-11-30T10:00:%02d.000Z", second) }
+	call := fmt.Sprintf(`{"type":"assistant","sessionId":"s","timestamp":%q,"message":{"id":"m2","model":"claude-opus-5","content":[{"type":"tool_use","id":"t","name":"Skill","input":{"skill":"build"}}]}}`, at(20)) + "\n"
+	boundary := func(second int) string {
+		return fmt.Sprintf(`{"type":"system","subtype":"compact_boundary","sessionId":"s","uuid":"u","timestamp":%q}`, at(second)) + "\n"
+	}
+	before := response("m1", "s", "claude-opus-5", at(10), `{"input_tokens":400000}`, "")
+	for _, c := range []struct {
+		n, rows string
+		blocked int
+	}{
+		{"not compacted", before + call, 1},
+		{"compacted in between", before + boundary(15) + call, 0},
+		{"compacted before both", boundary(5) + before + call, 1},
+		{"compacted after both", before + call + boundary(25), 1},
+		{"and measured anew", before + boundary(15) + response("m3", "s", "claude-opus-5", at(18), `{"input_tokens":360000}`, "") + call, 1},
+	} {
+		if got := reportOf(t, map[string]string{"s": c.rows}, nil).at(t, 350_000).SessionsBlocked; got != c.blocked {
+			t.Errorf("%s: %d sessions blocked, want %d", c.n, got, c.blocked)
+		}
+	}
+}
+
 // What is in force comes from the ceiling package and the settings, not from here.
 func TestPolicyIsTheGuards(t *testing.T) {
 	d := reportOf(t, map[string]string{"s": rowsOf(a(10))}, nil)
@@ -133,6 +157,13 @@ func TestVerdict(t *testing.T) {
 		{"less than half", map[string]string{"s0": after(2, "Skill b"), "s1": after(20, "Skill b"), "s2": after(20, "Skill b")}, NotDominant, false},
 		{"sessions run on by delegating", map[string]string{"s": after(20, append(agents, "Skill build")...), "u": rowsOf(a(10, "Skill b")), "v": rowsOf(a(10, "Skill b"))}, NotDominant, true},
 		{"a denial for every few delegations", map[string]string{"s": after(20, append(agents, "Skill a", "Skill b", "Skill c")...), "u": rowsOf(a(10, "Skill b")), "v": rowsOf(a(10, "Skill b"))}, NotDominant, false},
+		{"19 delegations are few", map[string]string{"s": after(20, agents[:19]...)}, Inconclusive, false},
+		{"20 delegations", map[string]string{"s": after(20, agents[:20]...)}, Inconclusive, true},
+		{"ten for every denial", map[string]string{"s": after(20, append(agents[:20:20], "Skill a", "Skill b")...), "u": rowsOf(a(10, "Skill b")), "v": rowsOf(a(10, "Skill b"))}, NotDominant, true},
+		{"less than ten for every denial", map[string]string{"s": after(20, append(agents[:20:20], "Skill a", "Skill b", "Skill c")...), "u": rowsOf(a(10, "Skill b")), "v": rowsOf(a(10, "Skill b"))}, NotDominant, false},
+		{"half of the sessions are denied a call", map[string]string{"s": after(20, append(agents, "Skill build")...), "u": rowsOf(a(10, "Skill b"))}, NotDominant, false},
+		{"skills that are only warned of delegate nothing", map[string]string{"s": strings.ReplaceAll(strings.ReplaceAll(after(20, agents...), "claude-opus-5", "brand-new-9"), `"name":"Agent"`, `"name":"Skill"`)}, Inconclusive, false},
+		{"delegations under an unverified window", map[string]string{"s": strings.ReplaceAll(after(20, agents...), "claude-opus-5", "brand-new-9")}, Inconclusive, true},
 		{"few delegations", map[string]string{"s": after(20, "Agent x", "Agent x"), "u": rowsOf(a(10, "Skill b"))}, Inconclusive, false},
 	} {
 		d := reportOf(t, c.files, nil)

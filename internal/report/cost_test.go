@@ -229,10 +229,6 @@ func TestRange(t *testing.T) {
 	if !strings.Contains(d.Range.Note, "after 30 days") {
 		t.Errorf("the oldest response is 30 days old, and nothing is said of the deletion: %q", d.Range.Note)
 	}
-	d = reportOf(t, files, func(o *Options) { o.KeptDays = 365 })
-	if d.Range.Note != "" {
-		t.Errorf("nothing is deleted yet: %q", d.Range.Note)
-	}
 	day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
 	for _, c := range []struct {
 		since, until time.Time
@@ -244,6 +240,35 @@ func TestRange(t *testing.T) {
 		d := reportOf(t, files, func(o *Options) { o.Since, o.Until = c.since, c.until })
 		if d.Totals.Responses != c.want {
 			t.Errorf("%v to %v: %d responses, want %d", c.since, c.until, d.Totals.Responses, c.want)
+		}
+	}
+}
+
+// The deletion is told of where the history begins at its end, give or take some days, and only there.
+func TestKeptNote(t *testing.T) {
+	now := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		age, kept int // days
+		since     int // days ago; 0: none
+		want      bool
+	}{
+		{30, 30, 0, true}, {27, 30, 0, true}, {31, 30, 0, true}, {26, 30, 0, false}, {32, 30, 0, false}, {100, 30, 0, false}, {2, 30, 0, false},
+		{30, 365, 0, false}, {365, 365, 0, true}, {0, 0, 0, false},
+		{30, 30, 90, true},   // nothing is left that far back
+		{100, 30, 30, false}, // it is, and was left out
+		{30, 30, 10, false},  // nobody asked for what is missing
+	} {
+		rows := ""
+		for i, age := range []int{c.age, min(c.age, 30), min(c.age, 5)} {
+			rows += response(fmt.Sprint("m", i), "s", "claude-opus-5", now.AddDate(0, 0, -age).Format(time.RFC3339), usage1, "")
+		}
+		d := reportOf(t, map[string]string{"s": rows}, func(o *Options) {
+			if o.KeptDays = c.kept; c.since > 0 {
+				o.Since = now.AddDate(0, 0, -c.since)
+			}
+		})
+		if (d.Range.Note != "") != c.want || c.want && !strings.Contains(d.Range.Note, fmt.Sprintf("after %d days", c.kept)) {
+			t.Errorf("%+v: %q", c, d.Range.Note)
 		}
 	}
 }

@@ -167,7 +167,7 @@ type Ceiling struct {
 
 // Verdict says whether the shipped ceiling holds up.
 type Verdict struct {
-	Outcome string  `json:"outcome"` // "no-comparison", "inconclusive", "over-blocking", "not-dominant"
+	Outcome string  `json:"outcome"` // Inconclusive, OverBlocking or NotDominant
 	Text    string  `json:"text"`
 	Revisit Revisit `json:"revisit_trigger"`
 }
@@ -175,11 +175,11 @@ type Verdict struct {
 // Revisit is the trigger that the decision to deny Skill loads alone set itself: sessions that run far past the ceiling by
 // delegating.
 type Revisit struct {
-	Fired         bool     `json:"fired"`
-	AdvisoryFires int      `json:"advisory_fires"`
-	Blocks        int      `json:"blocks"`
-	Ratio         *float64 `json:"ratio"` // advisory fires per block, one decimal; null without a block
-	Text          string   `json:"text"`
+	Fired       bool     `json:"fired"`
+	Delegations int      `json:"delegations"` // calls past the ceiling that are only warned of because they delegate
+	Blocks      int      `json:"blocks"`
+	Ratio       *float64 `json:"ratio"` // delegations per block, one decimal; null without a block
+	Text        string   `json:"text"`
 }
 
 // Recommendation is the ceiling that the history speaks for.

@@ -150,7 +150,7 @@ func month() (report.Document, report.Charts) {
 		d.Ceilings = append(d.Ceilings, e)
 	}
 	d.Verdict = &report.Verdict{Outcome: "not-dominant", Text: "The shipped ceiling of 350,000 tokens does not mostly stop sessions that were about to end. Read near-done and turns left together.",
-		Revisit: report.Revisit{Fired: true, AdvisoryFires: 340, Blocks: 92, Ratio: p(3.7), Text: "Sessions run far past the ceiling by delegating: a limit on what a whole session costs would say more."}}
+		Revisit: report.Revisit{Fired: true, Delegations: 340, Blocks: 92, Ratio: p(3.7), Text: "Sessions run far past the ceiling by delegating: a limit on what a whole session costs would say more."}}
 	d.Recommendation = &report.Recommendation{Enough: true, AbsCeiling: n(300_000), SessionsBlocked: 26, Blocks: 104, SavedUSD: 113.62,
 		Reason:   "Of the candidates that block few sessions near their end, 300,000 tokens saves most.",
 		Settings: "{\n  \"ceiling\": {\"absolute\": 300000}\n}", Environment: []string{"DEV_TEAM_CONTEXT_ABS_CEILING=300000"}}

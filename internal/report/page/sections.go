@@ -153,7 +153,7 @@ func ceilings(d report.Document) section {
 		if v.Revisit.Fired {
 			trigger.Class, trigger.Lead = "alert", "Revisit trigger: fired."
 		}
-		trigger.Text = strings.TrimSpace(trigger.Text + fmt.Sprintf(" %s, %s, ratio %s.", plural(v.Revisit.AdvisoryFires, "advisory fire"),
+		trigger.Text = strings.TrimSpace(trigger.Text + fmt.Sprintf(" %s, %s, ratio %s.", plural(v.Revisit.Delegations, "delegation"),
 			plural(v.Revisit.Blocks, "block"), optionalDecimal(v.Revisit.Ratio, 1).Text))
 		s.Prose = append(s.Prose, trigger)
 	}
