@@ -130,12 +130,12 @@ func (g *generator) turn(w io.Writer) (written int, err error) {
 		row(`{"parentUuid":"%016x","message":{"model":%q,"id":%q,"type":"message","role":"assistant","content":[%s],"stop_reason":null,"stop_sequence":null,"usage":%s},"requestId":"req_%s",%s}`,
 			g.r.Uint64(), model, id, content, usage, id[4:], g.common("assistant"))
 	}
-	output := g.text(500 + g.r.Intn(3000))
+	output := g.text(1000 + g.r.Intn(5000))
 	row(`{"parentUuid":"%016x",%s,"message":{"role":"user","content":[{"tool_use_id":%q,"type":"tool_result","content":"%s","is_error":false}]},"toolUseResult":{"stdout":"%s","stderr":"","interrupted":false}}`,
 		g.r.Uint64(), g.common("user"), call, output, output)
-	for range 3 {
+	for range 5 {
 		row(`{"parentUuid":"%016x",%s,"data":{"type":"hook_progress","hookEvent":"PostToolUse","hookName":"PostToolUse:Bash","command":"%s"},"parentToolUseID":%q}`,
-			g.r.Uint64(), g.common("progress"), g.text(800), call)
+			g.r.Uint64(), g.common("progress"), g.text(700), call)
 	}
 	if g.r.Intn(6) == 0 {
 		row(`{"parentUuid":"%016x","attachment":{"type":"file","content":"%s"},%s}`, g.r.Uint64(), g.text(5000), g.common("attachment"))

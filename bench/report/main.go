@@ -35,28 +35,56 @@ type subject struct {
 func main() {
 	rounds := flag.Int("rounds", 5, "runs of each command")
 	size := flag.Int64("bytes", 1<<30, "transcripts to generate")
+	only := flag.Bool("generate", false, "generate the transcripts and stop")
 	flag.Parse()
-	if err := run(*rounds, *size); err != nil {
+	err := data(*size, *only)
+	if err == nil && !*only {
+		err = run(*rounds, *size)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench/report: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, size int64) error {
-	cache, err := os.UserCacheDir()
+// data generates the transcripts, in a process of its own: what a child has resident is at first what its parent has.
+func data(size int64, here bool) error {
+	if !here {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		cmd := exec.Command(self, "-generate", "-bytes", fmt.Sprint(size))
+		cmd.Stderr = os.Stderr
+		return cmd.Run()
+	}
+	home, one, err := folders(size)
 	if err != nil {
 		return err
 	}
-	data := filepath.Join(cache, "plimsoll-bench", fmt.Sprintf("transcripts-%d", size))
-	projects := filepath.Join(data, "projects")
 	fmt.Fprintln(os.Stderr, "generating transcripts, once")
-	if err := generate(projects, size); err != nil {
+	if err := generate(filepath.Join(home, "projects"), size); err != nil {
 		return err
 	}
-	one := filepath.Join(cache, "plimsoll-bench", "long", "long.jsonl")
-	if err := long(one); err != nil {
+	return long(one)
+}
+
+// folders are where the transcripts lie: a folder like the client's, and the long one.
+func folders(size int64) (home, long string, err error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", "", err
+	}
+	cache = filepath.Join(cache, "plimsoll-bench")
+	return filepath.Join(cache, fmt.Sprintf("transcripts-2-%d", size)), filepath.Join(cache, "long", "long.jsonl"), nil
+}
+
+func run(rounds int, size int64) error {
+	data, one, err := folders(size)
+	if err != nil {
 		return err
 	}
+	projects := filepath.Join(data, "projects")
 	dir, err := os.MkdirTemp("", "plimsoll-bench-report-")
 	if err != nil {
 		return err
