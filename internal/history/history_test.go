@@ -339,7 +339,7 @@ func TestCodec(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.words, want.byKey, want.known = nil, nil, nil
+		want.words, want.last, want.known = nil, [lastWords]word{}, nil
 		for _, p := range []any{&want.responses, &want.calls, &want.compactions, &want.moments, &want.made, &want.costs, &want.folders} {
 			if v := reflect.ValueOf(p).Elem(); v.IsNil() {
 				v.Set(reflect.MakeSlice(v.Type(), 0, 0))

@@ -2,7 +2,6 @@ package history
 
 import (
 	"cmp"
-	"hash/fnv"
 	"strings"
 
 	"plimsoll/internal/transcript"
@@ -23,11 +22,34 @@ type record struct {
 	tooLong     int
 
 	words map[string]word // while it is being filled
-	byKey map[uint64]int  // responses
+	last  [lastWords]word // what was asked for last, which is mostly asked for again
 	known map[word]bool   // the folders
 }
 
 type word uint32
+
+// The places of last.
+const (
+	sessionWord = iota
+	agentWord
+	kindWord
+	versionWord
+	modelWord
+	folderWord
+	lastWords
+)
+
+// again is word for what mostly is the same as in the row before.
+func (r *record) again(place int, b []byte) word {
+	if len(b) == 0 {
+		return 0
+	}
+	if w := r.last[place]; r.strings[w] == string(b) {
+		return w
+	}
+	r.last[place] = r.word(b)
+	return r.last[place]
+}
 
 // response is an API response as far as this file tells it.
 type response struct {
@@ -84,9 +106,12 @@ func id(b []byte) uint64 {
 	if len(b) == 0 {
 		return 0
 	}
-	h := fnv.New64a()
-	_, _ = h.Write(b)
-	return max(h.Sum64(), 1)
+	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
+	h := uint64(offset)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * prime
+	}
+	return max(h, 1)
 }
 
 func (r *record) word(b []byte) word {
@@ -117,7 +142,7 @@ func (r *record) take(row *transcript.Row, session, agent string) {
 	if row.Side && len(row.Agent) == 0 {
 		row.Agent = []byte(agent)
 	}
-	in := r.word(row.Session)
+	in := r.again(sessionWord, row.Session)
 	switch row.Kind {
 	case transcript.Response:
 		r.takeResponse(row, in)
@@ -144,33 +169,25 @@ func (r *record) take(row *transcript.Row, session, agent string) {
 
 func (r *record) takeResponse(row *transcript.Row, session word) {
 	next := response{
-		key: id(row.ID), session: session, agent: r.word(row.Agent), kind: r.word(row.Type), version: r.word(row.Version),
-		model: r.word(row.Model), side: row.Side, time: row.Time, usage: row.Usage,
+		key: id(row.ID), session: session, side: row.Side, time: row.Time, usage: row.Usage,
+		agent:   r.again(agentWord, row.Agent),
+		kind:    r.again(kindWord, row.Type),
+		version: r.again(versionWord, row.Version),
+		model:   r.again(modelWord, row.Model),
 	}
 	if next.key == 0 {
 		next.key = id(row.UUID)
 	}
 	if len(row.Folder) > 0 {
-		r.folder(r.word(row.Folder))
+		r.folder(r.again(folderWord, row.Folder))
 	}
+	// The rows of a response follow each other. Where they do not, the history puts them together, as it does with copies.
 	at := len(r.responses)
-	if next.key == 0 {
-		r.responses = append(r.responses, next)
+	if last := at - 1; last >= 0 && next.key != 0 && r.responses[last].key == next.key {
+		at = last
+		r.responses[at], _ = merge(r.responses[at], r.strings, next, r.strings)
 	} else {
-		if r.byKey == nil {
-			r.byKey = make(map[uint64]int, len(r.responses))
-			for i, old := range r.responses {
-				r.byKey[old.key] = i
-			}
-		}
-		if i, again := r.byKey[next.key]; again {
-			at = i
-			old := &r.responses[i]
-			*old, _ = merge(*old, r.strings, next, r.strings)
-		} else {
-			r.byKey[next.key] = at
-			r.responses = append(r.responses, next)
-		}
+		r.responses = append(r.responses, next)
 	}
 	for i, c := range row.Calls {
 		key := id(c.ID)

@@ -320,6 +320,20 @@ type fields struct {
 	command   []byte
 }
 
+// namesAgent tells whether a row has the key agentId. It looks for the letter that is rare in texts.
+func namesAgent(line []byte) bool {
+	const before, after = `"agent`, `Id"`
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(line[i:], after[0])
+		if n < 0 {
+			return false
+		}
+		if i += n; i >= len(before) && string(line[i-len(before):i]) == before && bytes.HasPrefix(line[i:], []byte(after)) {
+			return true
+		}
+	}
+}
+
 // boring tells whether nothing in a row of this type is wanted. at is behind the type.
 func (f *fields) boring(line []byte, at int, side bool) bool {
 	switch string(f.kind) {
@@ -327,7 +341,7 @@ func (f *fields) boring(line []byte, at int, side bool) bool {
 		return false
 	case "user":
 		// The result of a call that started a sub-agent, or a command. In a text the quotes would be escaped.
-		return side || !bytes.Contains(line, []byte(`"agentId"`)) && !bytes.Contains(line[:min(len(line), at+maxText)], []byte("<command-name>"))
+		return side || !namesAgent(line) && !bytes.Contains(line[:min(len(line), at+maxText)], []byte("<command-name>"))
 	case "progress", "attachment":
 		return !f.attached && !f.progress && !bytes.Contains(line[at:], []byte(sessionResumed))
 	}
