@@ -94,7 +94,6 @@ func (r *reportFlags) run(p Process, paths []string) error {
 	if err != nil {
 		return err
 	}
-	home := p.Env.Home()
 	if len(paths) == 0 {
 		dir := settings.ConfigDir(p.Env)
 		if dir == "" {
@@ -102,34 +101,13 @@ func (r *reportFlags) run(p Process, paths []string) error {
 		}
 		paths = []string{filepath.Join(dir, "projects")}
 	}
-	source := history.Source{Paths: paths}
-	if home != "" && !r.noIndex {
-		source.Index = filepath.Join(config.PathsIn(home).Root(), "index", "transcripts")
-	}
-	bar := newProgress(p.Stderr)
-	source.Progress = bar.set
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	h, err := history.Load(ctx, source)
-	bar.clear()
-	if errors.Is(err, history.ErrNothing) {
-		return hinted{err, "the client writes them below projects in its folder; name another folder or a file"}
-	}
-	if errors.Is(err, context.Canceled) {
-		return errors.New("report: interrupted; nothing was written")
-	}
+	d, charts, err := r.document(p, paths, o)
 	if err != nil {
 		return err
 	}
-	if r.section == "" || r.section == report.SectionGates {
-		o.Gates = gatesOf(home, h, o)
-	}
-	if r.html != "" {
-		d, charts := report.BuildPage(h, o)
+	if charts != nil {
 		return r.writePage(p, d, charts)
 	}
-	o.Section = r.section
-	d := report.Build(h, o)
 	if r.json {
 		return writeJSON(p.Stdout, d)
 	}
@@ -140,6 +118,56 @@ func (r *reportFlags) run(p Process, paths []string) error {
 		return d.Calibrate(p.Stdout)
 	}
 	return nil
+}
+
+// document computes what is asked for, with what the page draws where that is asked for. A section of transcripts that did
+// not change since it was computed last is not computed again; the gates have logs of their own, so they always are.
+func (r *reportFlags) document(p Process, paths []string, o report.Options) (*report.Document, *report.Charts, error) {
+	o.Section = r.section
+	found, err := history.Find(paths)
+	if errors.Is(err, history.ErrNothing) {
+		return nil, nil, hinted{err, "the client writes them below projects in its folder; name another folder or a file"}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	home := p.Env.Home()
+	var source history.Source
+	last, key := "", ""
+	if home != "" && !r.noIndex {
+		folder := filepath.Join(config.PathsIn(home).Root(), "index")
+		source.Index = filepath.Join(folder, "transcripts")
+		if r.section != "" && r.section != report.SectionGates {
+			last, key = filepath.Join(folder, "document"), o.Key(found.Fingerprint())
+			if d, ok := report.Recall(last, key, o); ok {
+				return d, nil, nil
+			}
+		}
+	}
+	bar := newProgress(p.Stderr)
+	source.Progress = bar.set
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	h, err := found.Load(ctx, source)
+	bar.clear()
+	if errors.Is(err, context.Canceled) {
+		return nil, nil, errors.New("report: interrupted; nothing was written")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.section == "" || r.section == report.SectionGates {
+		o.Gates = gatesOf(home, h, o)
+	}
+	if r.html != "" {
+		d, charts := report.BuildPage(h, o)
+		return d, charts, nil
+	}
+	d := report.Build(h, o)
+	if key != "" {
+		report.Remember(last, key, d)
+	}
+	return d, nil, nil
 }
 
 // options checks the flags and gathers what is in force.

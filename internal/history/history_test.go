@@ -701,3 +701,54 @@ func TestMetaFileComesLater(t *testing.T) {
 		t.Errorf("%s", kinds)
 	}
 }
+
+// The fingerprint changes with everything that a history could change with, and with nothing else.
+func TestFingerprint(t *testing.T) {
+	dir := t.TempDir()
+	old := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	put(t, filepath.Join(dir, "p/s.jsonl"), "{}\n")
+	put(t, filepath.Join(dir, "p/s/subagents/agent-a1.jsonl"), "{}\n")
+	age := func() {
+		t.Helper()
+		if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Chtimes(path, old, old))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := func() string {
+		t.Helper()
+		f, err := Find([]string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Fingerprint()
+	}
+	age()
+	before := now()
+	if now() != before {
+		t.Error("nothing changed, and the fingerprint did")
+	}
+	for what, change := range map[string]func(){
+		"appended":      func() { put(t, filepath.Join(dir, "p/s.jsonl"), "{}\n{}\n"); age() },
+		"written anew":  func() { put(t, filepath.Join(dir, "p/s.jsonl"), "[]\n") },
+		"another file":  func() { put(t, filepath.Join(dir, "p/t.jsonl"), "{}\n"); age() },
+		"a description": func() { put(t, filepath.Join(dir, "p/s/subagents/agent-a1.meta.json"), "{}") },
+		"one file is gone": func() {
+			_ = os.Remove(filepath.Join(dir, "p/t.jsonl"))
+			_ = os.Remove(filepath.Join(dir, "p/s.jsonl"))
+			age()
+		},
+	} {
+		age()
+		put(t, filepath.Join(dir, "p/s.jsonl"), "{}\n")
+		_ = os.Remove(filepath.Join(dir, "p/t.jsonl"))
+		_ = os.Remove(filepath.Join(dir, "p/s/subagents/agent-a1.meta.json"))
+		age()
+		before := now()
+		change()
+		if now() == before {
+			t.Errorf("%s: the fingerprint is the same", what)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package history
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -37,20 +39,52 @@ type Skipped struct {
 // ErrNothing reports paths below which there is no transcript.
 var ErrNothing = errors.New("no .jsonl transcripts found")
 
-// Load reads every transcript of the source, or what the index remembers of it, and puts them together. Files that cannot
-// be used are listed in the history and are no error.
+// Load is Find and Found.Load in one.
 func Load(ctx context.Context, s Source) (*History, error) {
-	files, skipped, err := find(s.Paths)
+	found, err := Find(s.Paths)
 	if err != nil {
 		return nil, err
 	}
-	if len(files) == 0 {
-		err := fmt.Errorf("%w below %s", ErrNothing, strings.Join(s.Paths, ", "))
-		if len(skipped) > 0 {
-			err = fmt.Errorf("%w (%s: %s)", err, skipped[0].Path, skipped[0].Reason)
-		}
+	return found.Load(ctx, s)
+}
+
+// Found is the transcripts below some paths, not read yet.
+type Found struct {
+	files   []file
+	skipped []Skipped
+	folders []string // with their times: a sub-agent's description is a file beside its transcript
+}
+
+// Find lists the transcripts below the paths. Without any it is ErrNothing.
+func Find(paths []string) (*Found, error) {
+	f := &Found{}
+	if err := f.find(paths); err != nil {
 		return nil, err
 	}
+	if len(f.files) > 0 {
+		return f, nil
+	}
+	err := fmt.Errorf("%w below %s", ErrNothing, strings.Join(paths, ", "))
+	if len(f.skipped) > 0 {
+		err = fmt.Errorf("%w (%s: %s)", err, f.skipped[0].Path, f.skipped[0].Reason)
+	}
+	return nil, err
+}
+
+// Fingerprint is the same as long as no transcript, nor anything beside one, was written, made or taken away.
+func (f *Found) Fingerprint() string {
+	h := sha256.New()
+	for _, x := range f.files {
+		fmt.Fprintf(h, "%q %d %d\n", x.path, x.size, x.mtime)
+	}
+	fmt.Fprintf(h, "%q %q", f.skipped, f.folders)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Load reads every transcript, or what the index of the source remembers of it, and puts them together. Files that cannot
+// be used are listed in the history and are no error.
+func (f *Found) Load(ctx context.Context, s Source) (*History, error) {
+	files, skipped := f.files, f.skipped
 	known := readIndex(s.Index)
 	loaded := make([]loaded, len(files))
 	var total int64
@@ -102,8 +136,15 @@ type loaded struct {
 }
 
 // find lists the transcripts below the paths, each once, in the order of their names.
-func find(paths []string) (files []file, skipped []Skipped, err error) {
+func (f *Found) find(paths []string) error {
 	seen := map[string]bool{}
+	var files []file
+	var skipped []Skipped
+	folder := func(path string, info fs.FileInfo, err error) {
+		if err == nil {
+			f.folders = append(f.folders, path+" "+info.ModTime().String())
+		}
+	}
 	add := func(path string, info fs.FileInfo) {
 		switch {
 		case !info.Mode().IsRegular():
@@ -116,7 +157,7 @@ func find(paths []string) (files []file, skipped []Skipped, err error) {
 	for _, path := range paths {
 		root, err := filepath.Abs(path)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		// A link that cannot be followed is a path that cannot be read: it is listed, and the others are read.
 		target, err := filepath.EvalSymlinks(root)
@@ -132,6 +173,8 @@ func find(paths []string) (files []file, skipped []Skipped, err error) {
 		}
 		if !info.IsDir() {
 			add(root, info)
+			info, err := os.Stat(filepath.Dir(root))
+			folder(filepath.Dir(root), info, err)
 			continue
 		}
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -140,6 +183,8 @@ func find(paths []string) (files []file, skipped []Skipped, err error) {
 			case err != nil:
 				skipped = append(skipped, Skipped{path, reason(err)})
 			case d.IsDir():
+				info, err := d.Info()
+				folder(path, info, err)
 				if named && path != root {
 					skipped = append(skipped, Skipped{path, "is a folder"})
 				}
@@ -175,7 +220,8 @@ func find(paths []string) (files []file, skipped []Skipped, err error) {
 	slices.SortFunc(skipped, func(a, b Skipped) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
 	})
-	return files, slices.Compact(skipped), nil
+	f.files, f.skipped = files, slices.Compact(skipped)
+	return nil
 }
 
 // reason is an error without the path, which stands beside it.
