@@ -209,6 +209,48 @@ func TestText(t *testing.T) {
 	}
 }
 
+// Without a session there are no headings over nothing, and sentences are broken for a terminal of 120 columns.
+func TestTextOfFewAndMany(t *testing.T) {
+	print := func(files map[string]string) string {
+		d := reportOf(t, files, func(o *Options) { o.Gates = &Gates{} })
+		var b strings.Builder
+		if err := d.Text(&b, 15); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Calibrate(&b); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := len([]rune(line)) - 1; n > 120 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+		return b.String()
+	}
+	none := print(map[string]string{"s": ""})
+	for _, heading := range []string{"thread ", "day ", "session ", "occupancy ", "compaction of", "unpriced"} {
+		if strings.Contains(none, "\n  "+heading) {
+			t.Errorf("a heading over nothing: %q\n%s", heading, none)
+		}
+	}
+	if !strings.HasPrefix(none, "Plimsoll report: no response in 1 transcript\n") {
+		t.Errorf("of nothing: %s", none)
+	}
+	if one := print(map[string]string{"s": rowsOf(a(5))}); !strings.HasPrefix(one, "Plimsoll report: 1 response in 1 transcript, without times\n") || strings.Contains(one, "unpriced") {
+		t.Errorf("of one: %s", one)
+	}
+	many := map[string]string{}
+	for i := range 3000 {
+		many[fmt.Sprintf("5c0375b4-57a5-4f26-b12d-%012d", i)] = strings.ReplaceAll(rowsOf(a(45_000), a(900_000, "Skill build", "Agent x"), a(950_000), a(950_000), a(950_000), of("claude-opus-99", a(120_000))), `"isSidechain"`, fmt.Sprintf(`"timestamp":"2026-11-30T10:00:00.%03dZ","isSidechain"`, i%1000))
+	}
+	text := print(many)
+	for _, want := range []string{"18,000 responses in 3,000 transcripts, 2026-11-30\n", "  3,000 sessions replayed, 3,000 with", "... and 2,985 more; --top 0 prints all", "  unpriced\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", 350_000: "350,000"} {
 		if got := thousands(n); got != want {

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,18 +64,37 @@ type printer struct {
 
 func (p *printer) line(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
 
+// proseWidth is where sentences are broken, in characters.
+const proseWidth = 112
+
+// prose prints sentences, indented and broken into lines.
+func (p *printer) prose(text string) {
+	line := " "
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > proseWidth {
+			p.line("%s", line)
+			line = " "
+		}
+		line += " " + word
+	}
+	p.line("%s", line)
+}
+
 func (p *printer) title(name, about string) { p.line("\n%s  %s", name, about) }
 
 // table prints rows below a heading: the first column to the left, the others to the right. Rows past the limit are
-// counted.
+// counted. Without a row there is no table.
 func (p *printer) table(heading []string, rows [][]string, limit int) {
+	if len(rows) == 0 {
+		return
+	}
 	more := 0
 	if limit > 0 && len(rows) > limit {
 		rows, more = rows[:limit], len(rows)-limit
 	}
 	grid(&p.b, heading, rows, func(column int) bool { return column == 0 })
 	if more > 0 {
-		p.line("  ... and %d more; --top 0 prints all", more)
+		p.line("  ... and %s more; --top 0 prints all", thousands(int64(more)))
 	}
 }
 
@@ -96,9 +117,14 @@ func grid(b *strings.Builder, heading []string, rows [][]string, words func(colu
 
 func (p *printer) head(d *Document) {
 	what := fmt.Sprintf("%s in %s", countText(d.Files.Responses, "response"), countText(d.Files.Read, "transcript"))
-	if d.Range.From == "" {
-		p.line("Plimsoll report: %s, none of them with a time", what)
-	} else {
+	switch {
+	case d.Files.Responses == 0:
+		p.line("Plimsoll report: no response in %s", countText(d.Files.Read, "transcript"))
+	case d.Range.From == "":
+		p.line("Plimsoll report: %s, without times", what)
+	case d.Range.Days == 1:
+		p.line("Plimsoll report: %s, %s", what, dayOf(d.Range.From))
+	default:
 		p.line("Plimsoll report: %s, %s to %s (%s)", what, dayOf(d.Range.From), dayOf(d.Range.To), countText(d.Range.Days, "day"))
 	}
 	if d.Range.Note != "" {
@@ -109,9 +135,9 @@ func (p *printer) head(d *Document) {
 func (p *printer) ceilings(d *Document) {
 	o := d.Policy
 	p.title("CEILINGS", fmt.Sprintf("what min(%d%% of the window, candidate) would have denied", o.Percent))
-	p.line("  %s replayed, %d with a call that can be denied; %s heard, of which blockable %d (%s);",
-		countText(o.SessionsReplayed, "session"), o.SessionsBlockable, callsText(o.GatedCalls), o.BlockableCalls, policyText(o))
-	p.line("  %d of the sessions with a model whose window is not verified: they are warned, never denied a call", o.Unverified)
+	p.prose(fmt.Sprintf("%s replayed, %s with a call that can be denied; %s heard, of which blockable %s (%s); %s of an unverified window, whose calls are warned of and never denied.",
+		countText(o.SessionsReplayed, "session"), thousands(int64(o.SessionsBlockable)), callsText(o.GatedCalls), thousands(int64(o.BlockableCalls)), policyText(o),
+		countText(o.Unverified, "session")))
 	rows := [][]string{}
 	clamped := false
 	for _, c := range d.Ceilings {
@@ -125,20 +151,20 @@ func (p *printer) ceilings(d *Document) {
 		rows = append(rows, []string{
 			name, thousands(int64(c.SessionsBlocked)), percentText(c.SessionsBlockedPct), thousands(int64(c.BlocksTotal)), thousands(int64(c.AdvisoryFires)),
 			tokensText(c.MedianOccupancyAtFirst), percentText(c.NearDoneBlockedPct), turnsLeft(c.MedianRemainingTurns),
-			percentText(c.PromptTokensAfterFirstPc), percentText(c.ClampedPct), dollars(c.SavedUSD), percentText(c.SessionsOverPerTurnPct),
+			percentText(c.PromptTokensAfterFirstPc), percentText(c.ClampedPct), about(c.SavedUSD), percentText(c.SessionsOverPerTurnPct),
 		})
 	}
-	p.table([]string{"ceiling", "sessions", "blocked", "blocks", "advisory", "median@1st", "near-done", "turns left", "tokens over", "clamped", "saved", "per turn"}, rows, 0)
+	p.table([]string{"ceiling", "sessions", "blocked", "blocks", "advisory", "median@1st", "near-done", "left", "tokens over", "clamped", "saved", "per turn"}, rows, 0)
 	p.line("  * in force")
 	if clamped {
 		p.line("  † the percentage binds first in some sessions: see clamped")
 	}
-	p.line("  sessions: denied a call at least once; blocked: their share of those with a blockable call. near-done: of the")
-	p.line("  denied, those with %s left at most. tokens over: prompt tokens after a first denial, of all. saved: estimate.", turnsText(o.NearDoneTurns))
-	p.line("  per turn: sessions with any turn past the line. A peak is not a denial: only a call at a gated moment is.")
+	p.prose("sessions: denied a call at least once; blocked: their share of those with a call that can be denied. near-done: of the denied, " +
+		"those with " + turnsText(o.NearDoneTurns) + " left at most. left: turns after a first denial, median. tokens over: prompt tokens after a first denial, of all. saved: an estimate. " +
+		"per turn: sessions with any turn past the line. A peak is not a denial: only a call at a gated moment is.")
 	p.line("")
-	p.line("  %s", d.Verdict.Text)
-	p.line("  %s", d.Verdict.Revisit.Text)
+	p.prose(d.Verdict.Text)
+	p.prose(d.Verdict.Revisit.Text)
 }
 
 func policyText(o *Policy) string {
@@ -153,10 +179,10 @@ func (d *Document) Calibrate(w io.Writer) error {
 	p := &printer{}
 	r := d.Recommendation
 	p.line("\nRECOMMENDATION")
-	p.line("  %s", r.Reason)
+	p.prose(r.Reason)
 	if r.Enough {
-		p.line("  Ceiling: %s tokens. On this history it would have denied %s in %s, and saved an estimated %s.",
-			thousands(*r.AbsCeiling), callsText(r.Blocks), countText(r.SessionsBlocked, "session"), dollars(r.SavedUSD))
+		p.prose(fmt.Sprintf("Ceiling: %s tokens. On this history it would have denied %s in %s, and saved an estimated %s.",
+			thousands(*r.AbsCeiling), callsText(r.Blocks), countText(r.SessionsBlocked, "session"), dollars(r.SavedUSD)))
 		p.line("  In ~/.claude/plimsoll/config.json:  %s", r.Settings)
 		p.line("  or in the environment:              %s", strings.Join(r.Environment, " "))
 	}
@@ -164,51 +190,53 @@ func (d *Document) Calibrate(w io.Writer) error {
 	return err
 }
 
-func totalsRow(name string, t Totals) []string {
+// totalsRow is a row of the tables of cost; unpriced tells whether they have a column for what has no price.
+func totalsRow(name string, t Totals, unpriced bool) []string {
 	row := []string{
 		name, thousands(int64(t.Responses)), thousands(t.InputTokens), thousands(t.CacheWrite5m), thousands(t.CacheWrite1h), thousands(t.CacheReadTokens),
 		thousands(t.OutputTokens), dollars(t.CostUSD),
 	}
-	if t.UnpricedTokens > 0 {
-		row[7] += " +" + thousands(t.UnpricedTokens) + " unpriced"
+	if unpriced {
+		row = append(row, thousands(t.UnpricedTokens))
 	}
 	return row
 }
 
 func (p *printer) cost(d *Document) {
 	p.title("COST", "tokens, and US dollars at list prices")
+	unpriced := d.Totals.UnpricedTokens > 0
+	heading := []string{"", "responses", "input", "write 5m", "write 1h", "cache read", "output", "cost"}
+	if unpriced {
+		heading = append(heading, "unpriced")
+	}
 	totals := func(key string, rows [][]string, limit int) {
-		p.table([]string{key, "responses", "input", "write 5m", "write 1h", "cache read", "output", "cost"}, rows, limit)
+		if len(rows) == 0 {
+			return
+		}
+		heading[0] = key
+		p.table(heading, rows, limit)
 		p.line("")
 	}
 	rows := [][]string{}
 	for _, t := range d.ByModel {
-		rows = append(rows, totalsRow(label(t.Model), t.Totals))
+		rows = append(rows, totalsRow(label(t.Model), t.Totals, unpriced))
 	}
-	totals("model", append(rows, totalsRow("total", *d.Totals)), 0)
+	totals("model", append(rows, totalsRow("total", *d.Totals, unpriced)), 0)
 	rows = [][]string{}
 	for _, t := range d.ByThread {
-		rows = append(rows, totalsRow(label(t.Thread), t.Totals))
+		rows = append(rows, totalsRow(label(t.Thread), t.Totals, unpriced))
 	}
 	totals("thread", rows, p.top)
 	rows = [][]string{}
 	for _, t := range slices.Backward(d.ByDay) {
-		rows = append(rows, totalsRow(label(t.Day), t.Totals))
+		rows = append(rows, totalsRow(label(t.Day), t.Totals, unpriced))
 	}
 	totals("day", rows, p.top)
 	rows = [][]string{}
 	sessions := slices.Clone(d.BySession)
-	slices.SortStableFunc(sessions, func(a, b SessionTotals) int {
-		switch {
-		case a.CostUSD > b.CostUSD:
-			return -1
-		case a.CostUSD < b.CostUSD:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(sessions, func(a, b SessionTotals) int { return cmp.Compare(b.CostUSD, a.CostUSD) })
 	for _, t := range sessions {
-		rows = append(rows, totalsRow(label(t.SessionID), t.Totals))
+		rows = append(rows, totalsRow(label(t.SessionID), t.Totals, unpriced))
 	}
 	totals("session", rows, p.top)
 	rows = [][]string{}
@@ -218,7 +246,9 @@ func (p *printer) cost(d *Document) {
 		}
 		rows = append(rows, []string{bandText(t.FromTokens, t.ToTokens), thousands(int64(t.Sessions)), thousands(int64(t.Responses)), dollarsOrNone(t.CostPerTurn), dollars(t.CostUSD), percentText(t.CostShare)})
 	}
-	p.line("  The main threads' turns by occupancy:")
+	if len(rows) > 0 {
+		p.line("  The main threads' turns by occupancy:")
+	}
 	p.table([]string{"occupancy", "sessions", "turns", "cost per turn", "cost", "share"}, rows, 0)
 	for _, u := range d.Unpriced {
 		p.line("  unpriced: %s tokens of %s; no table has its price", thousands(u.Tokens), label(u.Model))
@@ -261,7 +291,7 @@ func (p *printer) sessions(d *Document) {
 	p.line("  %s, %s", countText(len(d.Compactions), "compaction"), countText(handoffs, "hand-off"))
 	rows := [][]string{}
 	sessions := slices.Clone(d.Sessions)
-	slices.SortStableFunc(sessions, func(a, b Session) int { return int(min(max(b.PeakOccupancy-a.PeakOccupancy, -1), 1)) })
+	slices.SortStableFunc(sessions, func(a, b Session) int { return cmp.Compare(b.PeakOccupancy, a.PeakOccupancy) })
 	for _, s := range sessions {
 		window := thousands(s.Window)
 		if s.WindowFrom == "default" {
@@ -289,7 +319,7 @@ func (p *printer) skipped(d *Document) {
 	limit := p.top
 	for i, s := range d.Files.Skipped {
 		if limit > 0 && i == limit {
-			p.line("  ... and %d more; --top 0 prints all", len(d.Files.Skipped)-limit)
+			p.line("  ... and %s more; --top 0 prints all", thousands(int64(len(d.Files.Skipped)-limit)))
 			break
 		}
 		p.line("  %s: %s", harness.Plain(s.Path, 4096), s.Reason)
@@ -369,6 +399,15 @@ func dollars(usd float64) string {
 		return sign + "$" + whole + "." + cents
 	}
 	return sign + "$" + thousands(n) + "." + cents
+}
+
+// about writes an estimate: dollars alone where there are many.
+func about(usd float64) string {
+	if math.Abs(usd) < 100 {
+		return dollars(usd)
+	}
+	whole, _, _ := strings.Cut(dollars(math.Round(usd)), ".")
+	return whole
 }
 
 func dollarsOrNone(usd *float64) string {
