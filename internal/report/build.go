@@ -157,7 +157,7 @@ func (b *builder) threads(h *history.History) []session {
 				t.side = append(t.side, b.price(r, r.Model))
 			}
 		}
-		if len(t.turns)+len(t.side)+len(t.other) > 0 || s.Client.Known && b.all() {
+		if len(t.turns)+len(t.side)+len(t.other) > 0 || s.Client.Known {
 			out = append(out, t)
 		}
 	}

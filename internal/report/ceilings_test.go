@@ -47,9 +47,14 @@ func TestReplay(t *testing.T) {
 		{"R9 recovery skills", []row{a(900*k, "Skill handoff", "Skill context-loading-protocol", "Skill continue", "Skill review-summary", "Skill session-review")}, nil,
 			[]want{{350 * k, "blocked 0 of 0, blocks 0, advisory 0"}}},
 		{"R10 under a plugin", []row{a(900*k, "Skill dev-team:handoff")}, nil, []want{{350 * k, "blocked 0 of 0"}}},
+		{"a sub-agent may be named like a recovery skill", []row{a(400*k, "Agent handoff")}, nil, []want{{350 * k, "advisory 1"}}},
 		{"R14 other tools", []row{a(900*k, "Bash")}, nil, []want{{350 * k, "advisory 0"}}},
 		{"R46 many turns left", append([]row{a(400*k, "Skill build")}, later(40, a(410*k))...), nil, []want{{350 * k, "left 40"}, {350 * k, "near-done 0 0,"}}},
 		{"R46 few turns left", append([]row{a(400*k, "Skill build")}, later(8, a(410*k))...), nil, []want{{350 * k, "left 8"}, {350 * k, "near-done 0 0,"}}},
+		{"near its end with five turns left", append([]row{a(400*k, "Skill build")}, later(5, a(410*k))...), nil, []want{{350 * k, "near-done 1 100"}}},
+		{"not with six", append([]row{a(400*k, "Skill build")}, later(6, a(410*k))...), nil, []want{{350 * k, "near-done 0 0,"}}},
+		{"--near-done-turns", append([]row{a(400*k, "Skill build")}, later(3, a(410*k))...), func(o *Options) { o.NearDone = 2 }, []want{{350 * k, "near-done 0 0,"}}},
+		{"of several denials the first counts", []row{a(400*k, "Skill a"), a(500*k, "Skill b"), a(600 * k)}, nil, []want{{350 * k, "blocks 2"}, {350 * k, "median 400000"}, {350 * k, "left 2"}, {350 * k, "after 1100000 73.3"}}},
 		{"R47 none denied", []row{a(100*k, "Skill build")}, nil, []want{{350 * k, "left null"}, {350 * k, "median null"}}},
 		{"R48 clamped where the percentage is less", []row{a(400*k, "Skill build")}, nil, []want{{350 * k, "clamped 0"}, {450 * k, "clamped 1"}, {600 * k, "clamped 1"}, {450 * k, "blocked 1 of 1"}, {600 * k, "blocked 1 of 1"}}},
 		{"R49", []row{a(400*k, "Skill build"), a(410 * k), a(420 * k)}, nil, []want{{350 * k, "left 2"}}},
@@ -64,6 +69,8 @@ func TestReplay(t *testing.T) {
 		{"GATE_AGENT=block", []row{a(400*k, "Agent x")}, func(o *Options) { o.Policy.GateAgent = true }, []want{{350 * k, "blocked 1 of 1, blocks 1, advisory 0"}}},
 		{"a window of the operator's", []row{of("brand-new-9", a(190*k, "Skill build"))}, func(o *Options) { o.Policy.Override = 400 * k }, []want{{350 * k, "blocked 1 of 1"}}},
 		{"a configured recovery skill", []row{a(400*k, "Skill park")}, func(o *Options) { o.Recovery = []string{"park"} }, []want{{350 * k, "blocked 0 of 0"}}},
+		{"F92 equality is over at a turn too", []row{a(350 * k)}, nil, []want{{350 * k, "sessions over 1 100, turns over 1,"}}},
+		{"F92 one token less is not", []row{a(350*k - 1)}, nil, []want{{350 * k, "turns over 0,"}}},
 		{"F92 both replays", []row{a(400 * k), a(410*k, "Skill build"), a(420 * k)}, nil, []want{{350 * k, "turns over 3"}, {350 * k, "sessions over 1 100"}, {350 * k, "blocks 1"}}},
 		{"F92 none is asked at a turn", []row{a(400 * k), a(410 * k)}, nil, []want{{350 * k, "turns over 2"}, {350 * k, "blocked 0 of 0"}}},
 		{"the mode that only warns is replayed as one that denies", []row{a(400*k, "Skill build")}, func(o *Options) { o.Policy.Strict = false }, []want{{350 * k, "blocked 1 of 1"}}},
@@ -79,6 +86,30 @@ func TestReplay(t *testing.T) {
 				t.Errorf("%s, ceiling %d: want %q in\n%s", c.n, w.ceiling, w.text, got)
 			}
 		}
+	}
+}
+
+// What the percentages are of: six sessions, four with a call that can be denied, three of them denied, two near their end.
+func TestShares(t *testing.T) {
+	const k = 1000
+	many := []row{a(400*k, "Skill build")}
+	for range 9 {
+		many = append(many, a(100*k))
+	}
+	d := reportOf(t, map[string]string{
+		"a": rowsOf(a(500*k, "Skill build"), a(100*k)), "b": rowsOf(a(600*k, "Skill build"), a(100*k)), "c": rowsOf(many...),
+		"calm": rowsOf(a(10*k, "Skill build")), "full": rowsOf(a(400*k), a(401*k)), "unknown": rowsOf(of("brand-new-9", a(10*k))),
+		"agent": rowsOf(side(a(900*k, "Skill build"))),
+	}, nil)
+	c := d.at(t, 350*k)
+	got := fmt.Sprintf("blocked %d %s, near-done %d %s, clamped %d %s, over %d %s %d, after %d %s, median %s left %s", c.SessionsBlocked, say(c.SessionsBlockedPct), c.NearDoneBlocked, say(c.NearDoneBlockedPct),
+		c.ClampedSessions, say(c.ClampedPct), c.SessionsOverPerTurn, say(c.SessionsOverPerTurnPct), c.TurnsOver, c.PromptTokensAfterFirst, say(c.PromptTokensAfterFirstPc), say(c.MedianOccupancyAtFirst), say(c.MedianRemainingTurns))
+	if want := "blocked 3 75, near-done 2 66.7, clamped 1 16.7, over 4 66.7 5, after 1100000 32.2, median 500000 left 1"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	p := *d.Policy
+	if got := fmt.Sprint(p.SessionsReplayed, p.SessionsBlockable, p.GatedCalls, p.BlockableCalls, p.Unverified); got != "6 4 4 4 1" {
+		t.Errorf("counts %s", got)
 	}
 }
 

@@ -32,6 +32,11 @@ func TestTotals(t *testing.T) {
 		{"K12 an unknown model", response("m1", "s", "gpt-fake", "2026-11-30T10:00:00.000Z", usage1, ""), "1 100 20 3000 200 300 3620"},
 		{"F81 without a split all is written for five minutes", response("m1", "s", "claude-opus-5", "2026-11-30T10:00:00.000Z", `{"input_tokens":1,"cache_creation_input_tokens":70}`, ""), "1 1 0 0 70 0 0"},
 		{"the fast mode has other prices", response("m1", "s", "claude-opus-5", "2026-11-30T10:00:00.000Z", `{"input_tokens":7,"output_tokens":3,"speed":"fast"}`, ""), "1 7 3 0 0 0 10"},
+		{"a gateway that tells no prompt", response("m1", "s", "claude-opus-5", "2026-11-30T10:00:00.000Z", `{"output_tokens":7}`, ""), "1 0 7 0 0 0 0"},
+		{"a response that used nothing", response("m1", "s", "claude-opus-5", "2026-11-30T10:00:00.000Z", `{"input_tokens":0,"output_tokens":0}`, ""), "0 0 0 0 0 0 0"},
+		{"nor a sub-agent's", response("m1", "s", "claude-opus-5", "2026-11-30T10:00:00.000Z", `{"input_tokens":0,"output_tokens":0}`, `,"isSidechain":true`), "0 0 0 0 0 0 0"},
+		{"without a model it has the one before", response("m1", "s", "claude-opus-5", "2026-11-30T10:00:00.000Z", `{"input_tokens":7}`, "") +
+			strings.Replace(response("m2", "s", "x", "2026-11-30T10:00:01.000Z", `{"input_tokens":7}`, ""), `"model":"x",`, "", 1), "2 14 0 0 0 0 0"},
 		{"E18 a dated id", response("m1", "s", "claude-haiku-4-5-20251001", "2026-11-30T10:00:00.000Z", `{"input_tokens":7}`, ""), "1 7 0 0 0 0 0"},
 	} {
 		d := reportOf(t, map[string]string{"s": c.rows}, nil)
@@ -211,8 +216,12 @@ func TestDaysAreLocal(t *testing.T) {
 		}
 		rows := response("m1", "s", "claude-opus-5", c.first, usage1, "") + response("m2", "s", "claude-opus-5", c.second, usage1, "")
 		var days []string
-		for _, x := range reportOf(t, map[string]string{"s": rows}, func(o *Options) { o.Location = loc }).ByDay {
+		d := reportOf(t, map[string]string{"s": rows}, func(o *Options) { o.Location = loc })
+		for _, x := range d.ByDay {
 			days = append(days, x.Day)
+		}
+		if d.Range.Days != len(days) || d.Range.From[:10] != days[0] || d.Range.To[:10] != days[len(days)-1] {
+			t.Errorf("%s: %+v, want %s", c.zone, d.Range, c.want)
 		}
 		if got := strings.Join(days, " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.zone, got, c.want)
@@ -221,9 +230,10 @@ func TestDaysAreLocal(t *testing.T) {
 }
 
 func TestRange(t *testing.T) {
-	files := map[string]string{"s": response("m1", "s", "claude-opus-5", "2026-11-01T10:00:00.000Z", usage1, "") + response("m2", "s", "claude-opus-5", "2026-11-20T10:00:00.000Z", usage1, "") + rowsOf(a(70))}
+	files := map[string]string{"s": response("m1", "s", "claude-opus-5", "2026-11-01T10:00:00.000Z", usage1, "") + response("m2", "s", "claude-opus-5", "2026-11-20T10:00:00.000Z", usage1, "") + rowsOf(a(70)),
+		"t": strings.Replace(response("m3", "t", "claude-opus-5", "2026-11-20T09:00:00.000Z", usage1, `,"isSidechain":true`)+response("m4", "t", "claude-opus-5", "", usage1, `,"isSidechain":true`), `"timestamp":"",`, "", 1)}
 	d := reportOf(t, files, nil)
-	if d.Range.From != "2026-11-01T10:00:00Z" || d.Range.To != "2026-11-20T10:00:00Z" || d.Range.Days != 20 || d.Totals.Responses != 3 {
+	if d.Range.From != "2026-11-01T10:00:00Z" || d.Range.To != "2026-11-20T10:00:00Z" || d.Range.Days != 20 || d.Totals.Responses != 5 {
 		t.Errorf("%+v", d.Range)
 	}
 	if !strings.Contains(d.Range.Note, "after 30 days") {
@@ -234,8 +244,8 @@ func TestRange(t *testing.T) {
 		since, until time.Time
 		want         int
 	}{
-		{day(2), time.Time{}, 1}, {time.Time{}, day(2), 1}, {day(1), day(21), 2}, {day(5), day(6), 0},
-		{time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC), time.Time{}, 2}, {time.Time{}, time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC), 0},
+		{day(2), time.Time{}, 2}, {time.Time{}, day(2), 1}, {day(1), day(21), 3}, {day(5), day(6), 0},
+		{time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC), time.Time{}, 3}, {time.Time{}, time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC), 0},
 	} {
 		d := reportOf(t, files, func(o *Options) { o.Since, o.Until = c.since, c.until })
 		if d.Totals.Responses != c.want {
@@ -281,6 +291,11 @@ func TestClientCost(t *testing.T) {
 	d := reportOf(t, files, nil)
 	if len(d.Client) != 1 || d.Client[0].ClientUSD != 0.75 || !near(d.Client[0].CostUSD, 0.5) || !near(d.Client[0].DifferenceUSD, 0.25) {
 		t.Errorf("%+v", d.Client)
+	}
+	// A session of which nothing but the sum is left is no session of any other list.
+	alone := reportOf(t, map[string]string{"s": state("0.25")}, nil)
+	if len(alone.Client) != 1 || alone.Client[0] != (ClientCost{"s", 0.25, 0, 0.25}) || len(alone.BySession)+len(alone.Sessions) != 0 {
+		t.Errorf("the sum alone: %+v", alone)
 	}
 	// The client's sum is of the whole session, so it stands beside no part of it.
 	d = reportOf(t, files, func(o *Options) { o.Since = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC) })
