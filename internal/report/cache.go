@@ -36,7 +36,6 @@ func (b *builder) cache(d *Document, threads []session) {
 		found[c] = &tally{}
 	}
 	hit := &CacheHit{}
-	var list []turn
 	for i := range threads {
 		s := &threads[i]
 		contexts := map[string]*turn{} // the last response of each sub-agent
@@ -56,18 +55,18 @@ func (b *builder) cache(d *Document, threads []session) {
 				t.cost.add(float64(rewritten) * (long*r.CacheWrite1h + (1-long)*r.CacheWrite5m) / 1e6 * price.Factor(now.Usage.US))
 			}
 		}
-		list = append(append(list[:0], s.turns...), s.other...)
-		for j := range list {
-			hit.ReadTokens += list[j].Usage.CacheRead
-			hit.PromptTokens += list[j].Usage.Prompt()
-		}
-		for j := 1; j < len(s.turns); j++ {
-			look(&s.turns[j-1], &s.turns[j], true)
+		for j := range s.turns {
+			t := &s.turns[j]
+			hit.ReadTokens += t.Usage.CacheRead
+			hit.PromptTokens += t.occupancy
+			if j > 0 {
+				look(&s.turns[j-1], t, true)
+			}
 		}
 		for j := range s.side {
 			t := &s.side[j]
 			hit.ReadTokens += t.Usage.CacheRead
-			hit.PromptTokens += t.Usage.Prompt()
+			hit.PromptTokens += t.occupancy
 			if t.occupancy == 0 || t.Agent == "" { // without an id nothing tells one sub-agent from the other
 				continue
 			}

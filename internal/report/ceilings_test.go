@@ -201,6 +201,9 @@ func TestVerdict(t *testing.T) {
 		if d.Verdict.Outcome != c.outcome || d.Verdict.Revisit.Fired != c.fired {
 			t.Errorf("%s: %s, fired %t; want %s, %t\n%s", c.n, d.Verdict.Outcome, d.Verdict.Revisit.Fired, c.outcome, c.fired, d.Verdict.Revisit.Text)
 		}
+		if strings.HasPrefix(c.n, "less than ten") && (d.Verdict.Revisit.Delegations != 20 || d.Verdict.Revisit.Blocks != 3 || say(d.Verdict.Revisit.Ratio) != "6.7") {
+			t.Errorf("%s: %+v", c.n, d.Verdict.Revisit)
+		}
 		if c.fired != strings.Contains(d.Verdict.Revisit.Text, "ADR 39 fires") {
 			t.Errorf("%s: %s", c.n, d.Verdict.Revisit.Text)
 		}
@@ -248,6 +251,67 @@ func TestRecommendation(t *testing.T) {
 		r = reportOf(t, files, func(o *Options) { o.NearDone = 20 }).Recommendation
 		if !r.Enough || *r.AbsCeiling != 350*k || !strings.Contains(r.Reason, "No candidate") {
 			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// Each thing that a recommendation needs, and each that a recommended ceiling keeps to, at its boundary.
+func TestRecommendationAtItsBoundaries(t *testing.T) {
+	type candidate struct {
+		abs         int64
+		blocked     int
+		share, near float64
+		left        int
+		saved       float64
+	}
+	// 350 is in force, and the second is the first in everything.
+	low, mid, high := candidate{200, 20, 20, 10, 30, 5}, candidate{300, 18, 18, 10, 30, 9}, candidate{350, 15, 15, 10, 30, 7}
+	with := func(c candidate, change func(*candidate)) candidate {
+		change(&c)
+		return c
+	}
+	for _, c := range []struct {
+		n          string
+		sessions   int
+		candidates []candidate
+		want       string // "" for too little data
+	}{
+		{"the one that saves most", 100, []candidate{low, mid, high}, "300"},
+		{"wherever it stands", 100, []candidate{with(low, func(c *candidate) { c.saved = 10 }), mid, high}, "200"},
+		{"20 sessions are enough", 20, []candidate{low, mid, high}, "300"},
+		{"19 are not", 19, []candidate{low, mid, high}, ""},
+		{"5 past the lowest candidate are enough", 100, []candidate{with(mid, func(c *candidate) { c.blocked = 5 }), high}, "300"},
+		{"4 are not", 100, []candidate{with(mid, func(c *candidate) { c.blocked = 4 }), high}, ""},
+		{"30% denied is not too much", 100, []candidate{low, with(mid, func(c *candidate) { c.share = 30 }), high}, "300"},
+		{"30.1% is", 100, []candidate{low, with(mid, func(c *candidate) { c.share = 30.1 }), high}, "350"},
+		{"fewer than half near their end", 100, []candidate{low, with(mid, func(c *candidate) { c.near = 49.9 }), high}, "300"},
+		{"half is too many", 100, []candidate{low, with(mid, func(c *candidate) { c.near = 50 }), high}, "350"},
+		{"10 turns left are enough", 100, []candidate{low, with(mid, func(c *candidate) { c.left = 10 }), high}, "300"},
+		{"9 are not", 100, []candidate{low, with(mid, func(c *candidate) { c.left = 9 }), high}, "350"},
+		{"one that denies nothing is not recommended", 100, []candidate{low, with(mid, func(c *candidate) { c.blocked = 0 }), high}, "350"},
+		{"the one in force is no better than others where it keeps to nothing", 100, []candidate{low, with(high, func(c *candidate) { c.left = 1; c.saved = 99 })}, "200"},
+		{"and stays where none does", 100, []candidate{with(low, func(c *candidate) { c.left = 1 }), with(high, func(c *candidate) { c.left = 1 })}, "350"},
+	} {
+		d := &Document{Policy: &Policy{Percent: 40, Shipped: 350, SessionsBlockable: c.sessions}}
+		for _, x := range c.candidates {
+			row := Ceiling{AbsCeiling: x.abs, Shipped: x.abs == 350, SessionsBlocked: x.blocked, BlocksTotal: 2 * x.blocked, SavedUSD: x.saved}
+			if x.blocked > 0 {
+				row.SessionsBlockedPct, row.NearDoneBlockedPct, row.MedianRemainingTurns = &x.share, &x.near, &x.left
+			}
+			d.Ceilings = append(d.Ceilings, row)
+		}
+		r := recommend(d)
+		got := ""
+		if r.Enough {
+			got = fmt.Sprint(*r.AbsCeiling)
+			for _, x := range c.candidates {
+				if x.abs == *r.AbsCeiling && (r.SessionsBlocked != x.blocked || r.Blocks != 2*x.blocked || r.SavedUSD != x.saved) {
+					t.Errorf("%s: the figures of another candidate: %+v", c.n, r)
+				}
+			}
+		}
+		if got != c.want || r.Enough != (r.Settings != "") || r.Enough != (len(r.Environment) > 0) {
+			t.Errorf("%s: %q, want %q: %+v", c.n, got, c.want, r)
 		}
 	}
 }
