@@ -81,7 +81,7 @@ type Scanned struct {
 
 const (
 	// scanBlock is how much is read at a time, in bytes. A longer line has its texts cut.
-	scanBlock = 1 << 20
+	scanBlock = 512 << 10
 	// MaxRow bounds a line, in bytes, after every string in it was cut to maxText.
 	MaxRow = 16 << 20
 	// maxText is what is kept of a string in a line longer than scanBlock, in bytes.
