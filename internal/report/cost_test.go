@@ -203,6 +203,42 @@ func TestBands(t *testing.T) {
 	}
 }
 
+// What has no price is in no cost per turn, and is named; models and threads are in the order of their cost.
+func TestUnpricedTurnsAndOrder(t *testing.T) {
+	at := func(i int) string { return fmt.Sprintf("2026-11-30T10:00:%02d.000Z", i) }
+	rows := response("m1", "s", "claude-haiku-4-5", at(1), `{"input_tokens":1000}`, "") + response("m2", "s", "claude-opus-5", at(2), `{"input_tokens":1000}`, "") +
+		response("m3", "s", "claude-opus-5", at(3), `{"input_tokens":3000,"output_tokens":4,"speed":"fast"}`, "") + response("m4", "s", "unheard-of", at(4), `{"input_tokens":5}`, "") +
+		response("m5", "s", "claude-opus-5", at(5), `{"input_tokens":9000}`, `,"isSidechain":true,"attributionAgent":"Plan"`)
+	d := reportOf(t, map[string]string{"s": rows}, nil)
+	if b := d.Bands[0]; b.Responses != 4 || b.CostPerTurn == nil || !near(*b.CostPerTurn, 0.003) || !near(b.CostUSD, 0.006) || b.UnpricedTokens != 3009 {
+		t.Errorf("%+v, %v a turn", b, say(b.CostPerTurn))
+	}
+	if got := fmt.Sprint(d.Unpriced); got != "[{claude-opus-5 (fast mode) 3004} {unheard-of 5}]" {
+		t.Errorf("unpriced: %s", got)
+	}
+	if got := d.ByModel[0].Model + " " + d.ByModel[1].Model + " " + d.ByModel[2].Model; got != "claude-opus-5 claude-haiku-4-5 unheard-of" {
+		t.Errorf("models: %s", got)
+	}
+	if got := d.ByThread[0].Thread + " " + d.ByThread[1].Thread; got != "Plan main" {
+		t.Errorf("threads: %s", got)
+	}
+	if !near(d.Sessions[0].CostUSD, 0.006) || !near(d.BySession[0].CostUSD, 0.051) {
+		t.Errorf("the main thread cost %v, the session %v", d.Sessions[0].CostUSD, d.BySession[0].CostUSD)
+	}
+}
+
+func TestSumLosesNothing(t *testing.T) {
+	for _, list := range [][]float64{{1, 1e100, 1, -1e100}, {1e100, 1, -1e100, 1}} {
+		var s sum
+		for _, x := range list {
+			s.add(x)
+		}
+		if s.total() != 2 {
+			t.Errorf("%v: %v", list, s.total())
+		}
+	}
+}
+
 func TestDaysAreLocal(t *testing.T) {
 	for _, c := range []struct{ zone, first, second, want string }{
 		{"UTC", "2026-11-29T23:30:00.000Z", "2026-11-30T00:00:00.000Z", "2026-11-29 2026-11-30"},

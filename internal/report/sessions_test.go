@@ -1,13 +1,19 @@
 package report
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"plimsoll/internal/history"
 )
 
 func TestPeaks(t *testing.T) {
@@ -93,6 +99,53 @@ func TestHandoffs(t *testing.T) {
 	d := reportOf(t, map[string]string{"s": rows}, nil)
 	if d.Sessions[0].Handoffs != 4 {
 		t.Errorf("%d hand-offs, want 4", d.Sessions[0].Handoffs)
+	}
+}
+
+// With a range what was before and after it is no part of a session's row.
+func TestSessionRowInARange(t *testing.T) {
+	at := func(hour int) string { return fmt.Sprintf("2026-11-30T%02d:00:00.000Z", hour) }
+	var rows string
+	for _, hour := range []int{8, 12, 16} {
+		rows += response(fmt.Sprint("m", hour), "s", "claude-opus-5", at(hour), fmt.Sprintf(`{"input_tokens":%d000}`, hour), "")
+		rows += fmt.Sprintf(`{"type":"system","subtype":"compact_boundary","sessionId":"s","uuid":"c%d","timestamp":%q,"compactMetadata":{"trigger":"auto"}}`, hour, at(hour)) + "\n"
+		rows += fmt.Sprintf(`{"type":"user","sessionId":"s","uuid":"k%d","timestamp":%q,"message":{"role":"user","content":"<command-name>/handoff</command-name>"}}`, hour, at(hour)) + "\n"
+		// It tells no prompt, so it is no turn, and costs something.
+		rows += response(fmt.Sprint("e", hour), "s", "claude-opus-5", at(hour), `{"output_tokens":1000}`, "")
+	}
+	whole := reportOf(t, map[string]string{"s": rows}, nil)
+	if s := whole.Sessions[0]; s.Turns != 3 || s.Compactions != 3 || s.Handoffs != 3 || !near(s.CostUSD, (36_000*5+3_000*25)/1e6) {
+		t.Errorf("the whole: %+v", s)
+	}
+	// What came at the moment of a compaction came before it.
+	if got := fmt.Sprintf("%s %s %s %s", say(whole.Compactions[0].TokensBefore), say(whole.Compactions[0].TokensAfter), say(whole.Compactions[2].TokensBefore), say(whole.Compactions[2].TokensAfter)); got != "8000 12000 16000 null" {
+		t.Errorf("around the compactions: %s", got)
+	}
+	part := reportOf(t, map[string]string{"s": rows}, func(o *Options) {
+		o.Since, o.Until = time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC), time.Date(2026, 11, 30, 14, 0, 0, 0, time.UTC)
+	})
+	if s := part.Sessions[0]; s.Turns != 1 || s.Compactions != 1 || len(part.Compactions) != 1 || s.Handoffs != 1 || s.PeakOccupancy != 12_000 || s.From != "2026-11-30T12:00:00Z" || s.To != s.From {
+		t.Errorf("a part: %+v", s)
+	}
+}
+
+// The gates' section asks when sessions handed off; what has no time answers nothing.
+func TestHandoffMoments(t *testing.T) {
+	command := `{"type":"user","sessionId":"s","uuid":"k%d"%s,"message":{"role":"user","content":"<command-name>/handoff</command-name>"}}` + "\n"
+	dir := t.TempDir()
+	rows := rowsOf(a(5)) + fmt.Sprintf(command, 1, `,"timestamp":"2026-11-30T10:00:00.000Z"`) + fmt.Sprintf(command, 2, "")
+	for name, text := range map[string]string{"s": strings.ReplaceAll(rows, `"isSidechain"`, `"sessionId":"s","isSidechain"`), "t": rowsOf(a(5))} {
+		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := history.Load(context.Background(), history.Source{Paths: []string{dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Handoffs(h)
+	if len(got["s"]) != 1 || !got["s"][0].Equal(time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)) || got["t"] == nil || len(got["t"]) != 0 {
+		t.Errorf("%v", got)
 	}
 }
 
