@@ -32,7 +32,7 @@ func TestCurvesAreTheFullestSessions(t *testing.T) {
 		session := fmt.Sprintf("s%02d", i)
 		files[session] = long(session, 2, "claude-opus-5", flat(int64(1000+i)))
 	}
-	_, c := build(t, files, nil)
+	_, c := pageOf(t, files, nil)
 	if len(c.Occupancy) != maxCurves || c.Occupancy[0].SessionID != "s64" || c.Occupancy[maxCurves-1].SessionID != "s05" {
 		t.Errorf("%d curves, from %s to %s", len(c.Occupancy), c.Occupancy[0].SessionID, c.Occupancy[len(c.Occupancy)-1].SessionID)
 	}
@@ -40,7 +40,7 @@ func TestCurvesAreTheFullestSessions(t *testing.T) {
 
 // A short session is drawn whole; of a long one the highs and the compactions stay.
 func TestCurve(t *testing.T) {
-	_, c := build(t, map[string]string{"s": boundaryAt("s", -1) + long("s", 5, "claude-opus-5", func(i int) int64 { return int64(100 - i) }) + boundaryAt("s", 5)}, nil)
+	_, c := pageOf(t, map[string]string{"s": boundaryAt("s", -1) + long("s", 5, "claude-opus-5", func(i int) int64 { return int64(100 - i) }) + boundaryAt("s", 5)}, nil)
 	var got []string
 	for _, p := range c.Occupancy[0].Points {
 		got = append(got, fmt.Sprint(p.Occupancy, p.Compacted, " ", time.UnixMilli(p.At).UTC().Format("15:04")))
@@ -50,7 +50,7 @@ func TestCurve(t *testing.T) {
 	}
 	const n = 10 * maxPoints
 	highs := map[int64]bool{777_777: true, 888_888: true}
-	_, c = build(t, map[string]string{"s": boundaryAt("s", 2*1003-1) + boundaryAt("s", 2*2000-1) + long("s", n, "claude-opus-5", func(i int) int64 {
+	_, c = pageOf(t, map[string]string{"s": boundaryAt("s", 2*1003-1) + boundaryAt("s", 2*2000-1) + long("s", n, "claude-opus-5", func(i int) int64 {
 		switch i {
 		case 1005:
 			return 777_777 // soon after a compaction, whose point it takes
@@ -80,11 +80,11 @@ func TestCurve(t *testing.T) {
 
 // The sample of turns is spread over all of them, and has those with a price alone.
 func TestSampleOfTurns(t *testing.T) {
-	_, c := build(t, map[string]string{"s": long("s", maxTurns+500, "claude-haiku-4-5", func(i int) int64 { return int64(i + 1) }), "u": long("u", 30, "unheard-of", flat(5))}, nil)
+	_, c := pageOf(t, map[string]string{"s": long("s", maxTurns+500, "claude-haiku-4-5", func(i int) int64 { return int64(i + 1) }), "u": long("u", 30, "unheard-of", flat(5))}, nil)
 	if len(c.Turns) != maxTurns || c.Turns[0] != (Turn{1, 1e-6}) || c.Turns[maxTurns-1].Occupancy < maxTurns+490 {
 		t.Errorf("%d turns, from %+v to %+v", len(c.Turns), c.Turns[0], c.Turns[len(c.Turns)-1])
 	}
-	_, c = build(t, map[string]string{"u": long("u", 30, "unheard-of", flat(5))}, nil)
+	_, c = pageOf(t, map[string]string{"u": long("u", 30, "unheard-of", flat(5))}, nil)
 	if c.Turns == nil || len(c.Turns) != 0 {
 		t.Errorf("turns without a price: %v", c.Turns)
 	}
