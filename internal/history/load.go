@@ -52,7 +52,7 @@ func Load(ctx context.Context, s Source) (*History, error) {
 type Found struct {
 	files   []file
 	skipped []Skipped
-	folders []string // with their times: a sub-agent's description is a file beside its transcript
+	metas   []string // sub-agents' descriptions: files beside their transcripts
 }
 
 // Find lists the transcripts below the paths. Without any it is ErrNothing.
@@ -77,7 +77,7 @@ func (f *Found) Fingerprint() string {
 	for _, x := range f.files {
 		fmt.Fprintf(h, "%q %d %d\n", x.path, x.size, x.mtime)
 	}
-	fmt.Fprintf(h, "%q %q", f.skipped, f.folders)
+	fmt.Fprintf(h, "%q %q", f.skipped, f.metas)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -140,11 +140,6 @@ func (f *Found) find(paths []string) error {
 	seen := map[string]bool{}
 	var files []file
 	var skipped []Skipped
-	folder := func(path string, info fs.FileInfo, err error) {
-		if err == nil {
-			f.folders = append(f.folders, path+" "+info.ModTime().String())
-		}
-	}
 	add := func(path string, info fs.FileInfo) {
 		switch {
 		case !info.Mode().IsRegular():
@@ -173,8 +168,9 @@ func (f *Found) find(paths []string) error {
 		}
 		if !info.IsDir() {
 			add(root, info)
-			info, err := os.Stat(filepath.Dir(root))
-			folder(filepath.Dir(root), info, err)
+			if _, err := os.Lstat(metaOf(root)); err == nil {
+				f.metas = append(f.metas, metaOf(root))
+			}
 			continue
 		}
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -183,8 +179,6 @@ func (f *Found) find(paths []string) error {
 			case err != nil:
 				skipped = append(skipped, Skipped{path, reason(err)})
 			case d.IsDir():
-				info, err := d.Info()
-				folder(path, info, err)
 				if named && path != root {
 					skipped = append(skipped, Skipped{path, "is a folder"})
 				}
@@ -212,6 +206,8 @@ func (f *Found) find(paths []string) error {
 					return nil
 				}
 				add(path, info)
+			case strings.HasSuffix(path, metaSuffix):
+				f.metas = append(f.metas, path)
 			}
 			return nil
 		})
@@ -344,12 +340,17 @@ func agentOf(path string) string {
 // maxMeta bounds the file in which the client describes a sub-agent, in bytes.
 const maxMeta = 1 << 20
 
+const metaSuffix = ".meta.json"
+
+// metaOf is where the client describes the sub-agent whose transcript this is.
+func metaOf(path string) string { return strings.TrimSuffix(path, ".jsonl") + metaSuffix }
+
 // agentKind is the type of the sub-agent whose transcript this is, as the client wrote it down beside it.
 func agentKind(path string) string {
 	if agentOf(path) == "" {
 		return ""
 	}
-	data, err := statefile.Read(strings.TrimSuffix(path, ".jsonl")+".meta.json", maxMeta)
+	data, err := statefile.Read(metaOf(path), maxMeta)
 	if err != nil {
 		return ""
 	}
