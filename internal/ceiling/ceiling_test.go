@@ -876,8 +876,10 @@ func TestWhoIsTold(t *testing.T) {
 		toModel         []string
 		toOperator, not []string // not: of the operator's
 	}{
-		{"denied", 400_000, opus5, "", "Skill", []string{"[nudge] Consider /handoff", "or write a hand-off note by hand with goal, state, findings and next step", "in a fresh session"},
-			append([]string{"[blocked: context ceiling]", "/handoff and then /clear"}, switches...), []string{gate}},
+		{"denied", 400_000, opus5, "", "Skill", []string{"[nudge] Consider /handoff", "or write a hand-off note by hand with goal, state, findings and next step", "in a fresh session", "that loads no skill goes on"},
+			append([]string{"[blocked: context ceiling]", "/handoff and then /clear"}, switches...), []string{"GATE_AGENT"}},
+		{"a sub-agent is denied", 400_000, opus5, "GATE_AGENT=block", "Agent", []string{"[blocked: context ceiling] Sub-agents are held to the ceiling", "starts no sub-agent goes on"},
+			append([]string{"[blocked: context ceiling]", "DEV_TEAM_CONTEXT_GATE_AGENT=warn lets"}, switches...), []string{gate}},
 		{"denied at the end", 900_000, opus5, "", "Skill", []string{"[full-summary] Write a full summary of goal, state, findings and next step to a durable note"}, switches, nil},
 		{"delegation", 400_000, opus5, "", "Agent", []string{"[nudge] Consider /handoff", "/handoff saves the work"}, append([]string{"[not blocked: delegation]", gate}, switches...), []string{window}},
 		{"delegation, run now", 440_000, opus5, "", "Agent", []string{"[run-now] Run /handoff now", "/handoff saves the work"}, append([]string{"[not blocked: delegation]", gate}, switches...), []string{window}},

@@ -75,7 +75,7 @@ func (g Guard) judge(e harness.Event) harness.Verdict {
 	v := harness.Verdict{Figures: figures(p, j, what)}
 	if j.Denied {
 		v.Decision = harness.Denial
-		v.Reason, v.ToOperator = denialForModel(j, what), denialForOperator(j, what)
+		v.Reason, v.ToOperator = denialForModel(e.ToolName, j, what), denialForOperator(e.ToolName, j, what)
 		return v
 	}
 	// One warning for each band of a climb, and again for each further 5% of the window.

@@ -33,17 +33,25 @@ func said(j Judgement, what string) string {
 }
 
 const wayOut = "The way out: run /handoff (recovery skills always run), or write a hand-off note by hand with goal, state, findings and next step, " +
-	"then go on in a fresh session. Everything that loads no skill goes on."
+	"then go on in a fresh session. "
 
-func denialForModel(j Judgement, what string) string {
-	return said(j, what) + " [blocked: context ceiling] A skill's text would stay in this context, so the load is denied. " + wayOut
+func denialForModel(tool string, j Judgement, what string) string {
+	text := said(j, what) + " [blocked: context ceiling] "
+	if tool != "Skill" {
+		return text + "Sub-agents are held to the ceiling in this session, so this one was not started. " + wayOut + "Everything that loads no skill and starts no sub-agent goes on."
+	}
+	return text + "A skill's text would stay in this context, so the load is denied. " + wayOut + "Everything that loads no skill goes on."
 }
 
 const switches = "DEV_TEAM_CONTEXT_CEILING_PCT and DEV_TEAM_CONTEXT_ABS_CEILING move the line, DEV_TEAM_CONTEXT_WINDOW corrects the window, " +
 	"DEV_TEAM_CONTEXT_STRICT=off only warns, DEV_TEAM_CONTEXT_CEILING=off is silent; or the section ceiling of ~/.claude/plimsoll/config.json."
 
-func denialForOperator(j Judgement, what string) string {
-	return "plimsoll: " + diagnosis(j, what) + " [blocked: context ceiling] The load was denied. /handoff and then /clear is the way on. " + switches
+func denialForOperator(tool string, j Judgement, what string) string {
+	text := "plimsoll: " + diagnosis(j, what) + " [blocked: context ceiling] The load was denied. /handoff and then /clear is the way on. "
+	if tool != "Skill" {
+		text += "DEV_TEAM_CONTEXT_GATE_AGENT=warn lets sub-agents run with a warning. "
+	}
+	return text + switches
 }
 
 // footer says why a warning is no denial; "" where the operator chose so.
